@@ -1,0 +1,27 @@
+import { DataSource } from 'typeorm';
+import { RunEventEntity } from '../events/run-event.entity.js';
+import { RunEntity } from '../runs/run.entity.js';
+import { VisitEntity } from '../runs/visit.entity.js';
+import { WorkflowVersionEntity } from '../workflows/workflow-version.entity.js';
+import { WorkflowEntity } from '../workflows/workflow.entity.js';
+import { migrations } from './migrations/index.js';
+
+/** Every table of the product. */
+export const entities = [WorkflowEntity, WorkflowVersionEntity, RunEntity, VisitEntity, RunEventEntity];
+
+/**
+ * The one data source definition, shared by the server, the migration commands and the tests.
+ * `synchronize` stays off for ever: the schema changes by migrations only.
+ */
+export function createDataSource(url: string, poolSize: number): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    entities,
+    migrations,
+    migrationsTableName: 'schema_migrations',
+    synchronize: false,
+    poolSize,
+    applicationName: 'agent-management',
+  });
+}

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../common/json/json-value.js';
+import type { VisitLogEntry } from '../../events/run-event.js';
+import type { GraphNode, NodeType } from '../../workflows/graph/graph-data.js';
+
+/** What lets one node act. One implementation a node type, one file each; registered in `node-executors.ts`. */
+export interface NodeExecutor {
+  readonly type: NodeType;
+  /**
+   * Acts once. Throws `NodeFailure` when the node failed; any other error counts as a failure that is not
+   * retryable. Must stop soon after `signal` aborts.
+   */
+  execute(visit: NodeVisit, signal: AbortSignal): Promise<NodeResult>;
+}
+
+/** All that a node may know while it acts. */
+export interface NodeVisit {
+  readonly run: VisitedRun;
+  readonly node: GraphNode;
+  readonly visitUuid: string;
+  /** 1 for the node's first visit in the run. */
+  readonly iterSeq: number;
+  /** 1 for the visit's first attempt. */
+  readonly attempt: number;
+  /** `data` of the nodes it may read, by node id: what templates and conditions see. */
+  readonly scope: Readonly<Record<string, JsonObject | null>>;
+  /** The visits it came from. */
+  readonly predecessors: readonly { readonly nodeId: string; readonly label: string }[];
+  /** Seconds the attempt may take; the signal aborts after them. */
+  readonly timeoutSeconds: number;
+  /** Adds to the visit's log and to the live stream. */
+  log(entry: VisitLogEntry): void;
+  /** Reports tokens and tool calls, for the run's budget. */
+  spend(amount: { tokens?: number; toolCalls?: number }): void;
+}
+
+export interface VisitedRun {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly workflowVersion: number;
+  readonly variables: JsonObject;
+  readonly workspaceDir: string;
+}
+
+export type NodeResult =
+  | {
+      readonly kind: 'completed';
+      readonly data: JsonObject;
+      /** The outcome chosen; edges of other outcomes are dead. Absent: every edge is live. */
+      readonly handle?: string;
+    }
+  | {
+      /** Nothing more to do until somebody (a person, a clock, a child run) wakes the visit. */
+      readonly kind: 'waiting';
+      readonly waitingFor: JsonObject;
+      readonly wakeAt: Date | null;
+    };

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { LogType, StreamEventType } from './run-event.js';
+
+/** An event as stored; what a stream needs of it. */
+export interface StoredStreamEvent {
+  seq: number;
+  type: StreamEventType;
+  payload: string;
+}
+
+/** A stored event that is a log entry of a node. */
+export interface StoredLogEvent {
+  seq: number;
+  nodeId: string;
+  visitUuid: string;
+  iterSeq: number;
+  logType: LogType;
+  at: Date;
+  payload: string;
+}
+
+export interface LogFilter {
+  nodeId?: string;
+  visitUuid?: string;
+  logType?: LogType;
+  /** Exclusive. */
+  afterSeq?: number;
+}
+
+/** Reads recorded events; writing them is the run journal's. */
+@Injectable()
+export class RunEventStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** At most `limit` events with a number above `afterSeq`, in order. One query. */
+  readAfter(runId: string, afterSeq: number, limit: number): Promise<StoredStreamEvent[]> {
+    return this.dataSource.query<StoredStreamEvent[]>(
+      `SELECT seq, type, payload FROM run_events WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+      [runId, afterSeq, limit],
+    );
+  }
+
+  /** The number of the newest event; 0 before the first. */
+  async latestSeq(runId: string): Promise<number> {
+    const [row] = await this.dataSource.query<{ seq: number }[]>(
+      `SELECT coalesce(max(seq), 0)::integer AS seq FROM run_events WHERE run_id = $1`,
+      [runId],
+    );
+    return row?.seq ?? 0;
+  }
+
+  /** At most `limit` log entries, in order. */
+  readLogs(runId: string, filter: LogFilter, limit: number): Promise<StoredLogEvent[]> {
+    return this.dataSource.query<StoredLogEvent[]>(
+      `SELECT seq, node_id AS "nodeId", visit_uuid AS "visitUuid", iter_seq AS "iterSeq",
+              log_type AS "logType", at, payload
+         FROM run_events
+        WHERE run_id = $1 AND log_type IS NOT NULL
+          AND ($2::text IS NULL OR node_id = $2) AND ($3::uuid IS NULL OR visit_uuid = $3)
+          AND ($4::text IS NULL OR log_type = $4) AND seq > $5
+        ORDER BY seq LIMIT $6`,
+      [
+        runId,
+        filter.nodeId ?? null,
+        filter.visitUuid ?? null,
+        filter.logType ?? null,
+        filter.afterSeq ?? 0,
+        limit,
+      ],
+    );
+  }
+
+  /** Number of log entries by node id. */
+  async countLogs(runId: string): Promise<Map<string, number>> {
+    const rows = await this.dataSource.query<{ nodeId: string; count: number }[]>(
+      `SELECT node_id AS "nodeId", count(*)::integer AS count FROM run_events
+        WHERE run_id = $1 AND log_type IS NOT NULL GROUP BY node_id`,
+      [runId],
+    );
+    return new Map(rows.map(({ nodeId, count }) => [nodeId, count]));
+  }
+}
