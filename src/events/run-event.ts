@@ -5,11 +5,7 @@ import type { NodeType } from '../workflows/graph/graph-data.js';
 
 /** Event names of the public stream (external-workflow-api.md, "SSE 流"). */
 export type StreamEventType =
-  | 'run_started'
-  | 'node_status'
-  | 'node_stream'
-  | 'workflow_complete'
-  | 'workflow_error';
+  'run_started' | 'node_status' | 'node_stream' | 'workflow_complete' | 'workflow_error';
 
 /** Types of a node's log entries (decision 14). */
 export type LogType = 'THINKING' | 'TOOL_CALL' | 'TOOL_RESULT' | 'TODO_UPDATE' | 'INFO' | 'ERROR';
@@ -99,13 +95,7 @@ export interface RunFinished {
 
 /** Everything that happens in a run, in the order it happened. Owned by the engine. */
 export type RunEvent =
-  | RunStarted
-  | VisitStarted
-  | VisitLogged
-  | VisitWaiting
-  | VisitEnded
-  | NodeSkipped
-  | RunFinished;
+  RunStarted | VisitStarted | VisitLogged | VisitWaiting | VisitEnded | NodeSkipped | RunFinished;
 
 /**
  * An event after it is durable, as it reaches the bus.

@@ -123,12 +123,7 @@ function status(
   return ofVisit(runId, visit, timestamp, 'node_status', logType, rest);
 }
 
-function stream(
-  runId: string,
-  visit: VisitRef,
-  timestamp: string,
-  entry: VisitLogEntry,
-): StreamProjection {
+function stream(runId: string, visit: VisitRef, timestamp: string, entry: VisitLogEntry): StreamProjection {
   const [logType, shown] = showEntry(entry);
   return ofVisit(runId, visit, timestamp, 'node_stream', logType, { status: 'RUNNING', ...shown });
 }

@@ -17,7 +17,7 @@ export interface ErrorDetail {
  */
 @Entity('runs')
 @Index('runs_by_workflow', ['workflowId', 'createdAt', 'runId'])
-@Index('runs_running', ['leaseUntil'], { where: "status = 'RUNNING'" })
+@Index('runs_claimable', ['leaseUntil'], { where: "status = 'RUNNING'" })
 @Index('runs_by_parent', ['parentRunId'], { where: 'parent_run_id IS NOT NULL' })
 export class RunEntity {
   @PrimaryColumn({ name: 'run_id', type: 'text' })
@@ -95,12 +95,12 @@ export class RunEntity {
   @Column({ name: 'lease_epoch', type: 'integer', default: 0 })
   leaseEpoch!: number;
 
+  /**
+   * Until when the owner holds the run. Without an owner: from when anybody may claim it, which is at once after
+   * a start or a release, and the wake-up time while everything in it waits.
+   */
   @Column({ name: 'lease_until', type: 'timestamptz', precision: 3, nullable: true })
   leaseUntil!: Date | null;
-
-  /** A run in which everything waits sleeps until then without an owner; null with no owner: claim at once. */
-  @Column({ name: 'wake_at', type: 'timestamptz', precision: 3, nullable: true })
-  wakeAt!: Date | null;
 
   @Column({ name: 'workspace_expired_at', type: 'timestamptz', precision: 3, nullable: true })
   workspaceExpiredAt!: Date | null;

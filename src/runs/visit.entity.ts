@@ -59,6 +59,13 @@ export class VisitEntity {
   @Column({ type: 'json', nullable: true })
   waiting!: JsonObject | null;
 
+  /** Model tokens it used, all attempts together (budgets). */
+  @Column({ type: 'integer', default: 0 })
+  tokens!: number;
+
+  @Column({ name: 'tool_calls', type: 'integer', default: 0 })
+  toolCalls!: number;
+
   @Column({ name: 'started_at', type: 'timestamptz', precision: 3 })
   startedAt!: Date;
 

@@ -53,11 +53,10 @@ export class CreateWorkflowsAndRuns1764547200000 implements MigrationInterface {
         lease_owner text,
         lease_epoch integer NOT NULL DEFAULT 0,
         lease_until timestamptz(3),
-        wake_at timestamptz(3),
         workspace_expired_at timestamptz(3)
       ) WITH (fillfactor = 70)`);
     await queryRunner.query(`CREATE INDEX runs_by_workflow ON runs (workflow_id, created_at, run_id)`);
-    await queryRunner.query(`CREATE INDEX runs_running ON runs (lease_until) WHERE status = 'RUNNING'`);
+    await queryRunner.query(`CREATE INDEX runs_claimable ON runs (lease_until) WHERE status = 'RUNNING'`);
     await queryRunner.query(
       `CREATE INDEX runs_by_parent ON runs (parent_run_id) WHERE parent_run_id IS NOT NULL`,
     );
@@ -77,6 +76,8 @@ export class CreateWorkflowsAndRuns1764547200000 implements MigrationInterface {
         error_code text,
         skipped_because text[],
         waiting json,
+        tokens integer NOT NULL DEFAULT 0,
+        tool_calls integer NOT NULL DEFAULT 0,
         started_at timestamptz(3) NOT NULL,
         completed_at timestamptz(3),
         PRIMARY KEY (run_id, sort_order)

@@ -1,0 +1,166 @@
+import type { StreamProjection } from '../../events/stream-payload.js';
+import type { JournalEntry, RunEnd, RunRest, VisitChange, VisitRow } from './journal-entry.js';
+
+/**
+ * The whole shared commit as one statement, which is one round trip and one transaction. `held` locks the run rows
+ * whose epoch still is the writer's; every other part writes only for those, so a writer that lost its lease
+ * changes nothing. Returns the ids of the held runs.
+ */
+export const COMMIT_STATEMENT = `
+WITH held AS (
+  SELECT r.run_id
+    FROM unnest($1::text[], $2::integer[]) AS claimed(run_id, epoch)
+    JOIN runs r ON r.run_id = claimed.run_id AND r.lease_epoch = claimed.epoch AND r.status = 'RUNNING'
+     FOR NO KEY UPDATE OF r
+), begun AS (
+  INSERT INTO visits (run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, attempt, status,
+                      predecessors, skipped_because, envelope, chosen_handle, started_at, completed_at)
+  SELECT v.run_id, v.sort_order, v.visit_uuid, v.node_id, v.node_type, v.iter_seq, 1, v.status,
+         v.predecessors::uuid[], v.skipped_because::text[], v.envelope::json, v.chosen_handle, v.at,
+         CASE WHEN v.status = 'RUNNING' THEN NULL ELSE v.at END
+    FROM unnest($3::text[], $4::integer[], $5::uuid[], $6::text[], $7::text[], $8::integer[], $9::text[],
+                $10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[])
+      AS v(run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, status,
+           predecessors, skipped_because, envelope, chosen_handle, at)
+    JOIN held USING (run_id)
+), changed AS (
+  UPDATE visits
+     SET status = c.status, attempt = c.attempt, tokens = c.tokens, tool_calls = c.tool_calls,
+         envelope = coalesce(c.envelope::json, visits.envelope),
+         chosen_handle = coalesce(c.chosen_handle, visits.chosen_handle),
+         error_code = coalesce(c.error_code, visits.error_code),
+         waiting = c.waiting::json,
+         completed_at = CASE WHEN c.status IN ('SUCCESS', 'FAILED') THEN c.at ELSE visits.completed_at END
+    FROM unnest($15::text[], $16::integer[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[],
+                $22::text[], $23::integer[], $24::integer[], $25::timestamptz[])
+      AS c(run_id, sort_order, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls, at)
+    JOIN held USING (run_id)
+   WHERE visits.run_id = c.run_id AND visits.sort_order = c.sort_order
+), recorded AS (
+  INSERT INTO run_events (run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
+  SELECT e.run_id, e.seq, e.type, e.node_id, e.visit_uuid, e.iter_seq, e.log_type, e.at, e.payload
+    FROM unnest($26::text[], $27::integer[], $28::text[], $29::text[], $30::uuid[], $31::integer[], $32::text[],
+                $33::timestamptz[], $34::text[])
+      AS e(run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
+    JOIN held USING (run_id)
+), ended AS (
+  UPDATE runs
+     SET status = coalesce(f.status, runs.status), status_reason = f.status_reason, error = f.error::json,
+         error_detail = f.error_detail::json, outputs = f.outputs::json, completed_at = f.completed_at,
+         lease_owner = NULL, lease_until = f.lease_until
+    FROM unnest($35::text[], $36::text[], $37::text[], $38::text[], $39::text[], $40::text[], $41::timestamptz[],
+                $42::timestamptz[])
+      AS f(run_id, status, status_reason, error, error_detail, outputs, completed_at, lease_until)
+    JOIN held USING (run_id)
+   WHERE runs.run_id = f.run_id
+)
+SELECT run_id FROM held`;
+
+/** One entry on its way into the shared commit, with its events already serialised and numbered. */
+export interface PreparedEntry {
+  runId: string;
+  epoch: number;
+  /** ISO-8601 UTC; the time of everything in the entry. */
+  at: string;
+  /** Number of the first event. */
+  firstSeq: number;
+  projections: readonly StreamProjection[];
+  entry: JournalEntry;
+}
+
+/** The columns of COMMIT_STATEMENT, filled row by row and handed over as arrays. */
+export function commitParameters(entries: readonly PreparedEntry[]): unknown[][] {
+  const held: [unknown[], unknown[]] = [[], []];
+  const seen = new Set<string>();
+  const begun = columns(12);
+  const changed = columns(11);
+  const recorded = columns(9);
+  const ended = columns(8);
+  for (const { runId, epoch, at, firstSeq, projections, entry } of entries) {
+    if (!seen.has(runId)) {
+      seen.add(runId);
+      held[0].push(runId);
+      held[1].push(epoch);
+    }
+    for (const visit of entry.begun ?? []) push(begun, begunRow(runId, at, visit));
+    for (const change of entry.changed ?? []) push(changed, changedRow(runId, at, change));
+    projections.forEach((event, index) => {
+      push(recorded, [
+        runId,
+        firstSeq + index,
+        event.type,
+        event.nodeId,
+        event.visitUuid,
+        event.iterSeq,
+        event.logType,
+        at,
+        event.payload,
+      ]);
+    });
+    if (entry.end) push(ended, endRow(runId, at, entry.end));
+    else if (entry.rest) push(ended, restRow(runId, entry.rest));
+  }
+  return [...held, ...begun, ...changed, ...recorded, ...ended];
+}
+
+function begunRow(runId: string, at: string, visit: VisitRow): unknown[] {
+  return [
+    runId,
+    visit.sortOrder,
+    visit.visitUuid,
+    visit.nodeId,
+    visit.nodeType,
+    visit.iterSeq,
+    visit.status,
+    `{${visit.predecessors.join(',')}}`,
+    visit.skippedBecause && `{${visit.skippedBecause.join(',')}}`,
+    json(visit.envelope),
+    visit.chosenHandle ?? null,
+    at,
+  ];
+}
+
+function changedRow(runId: string, at: string, change: VisitChange): unknown[] {
+  return [
+    runId,
+    change.sortOrder,
+    change.status,
+    change.attempt,
+    json(change.envelope),
+    change.chosenHandle ?? null,
+    change.errorCode ?? null,
+    json(change.waiting),
+    change.tokens,
+    change.toolCalls,
+    at,
+  ];
+}
+
+function endRow(runId: string, at: string, end: RunEnd): unknown[] {
+  return [
+    runId,
+    end.status,
+    end.statusReason,
+    json(end.error),
+    json(end.errorDetail),
+    json(end.outputs),
+    at,
+    null,
+  ];
+}
+
+function restRow(runId: string, rest: RunRest): unknown[] {
+  return [runId, null, null, null, null, null, null, rest.wakeAt.toISOString()];
+}
+
+function json(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+function columns(count: number): unknown[][] {
+  return Array.from({ length: count }, () => []);
+}
+
+function push(target: unknown[][], row: readonly unknown[]): void {
+  row.forEach((value, column) => target[column]?.push(value));
+}

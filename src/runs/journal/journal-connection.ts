@@ -1,0 +1,59 @@
+import pg from 'pg';
+
+/** SQLSTATE classes that speak of the connection or the server, not of the statement. */
+const CONNECTION_CLASSES = new Set(['08', '57']);
+
+/**
+ * The one connection through which journals are written. It is opened when first needed and again after it broke;
+ * a statement that was under way when it broke fails, because nobody knows whether it was stored.
+ */
+export class JournalConnection {
+  #client: Promise<pg.Client> | null = null;
+  #closed = false;
+
+  constructor(private readonly url: string) {}
+
+  /** Throws what PostgreSQL answers; `isConnectionError` tells the two kinds apart. */
+  async query<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
+    if (this.#closed) throw new Error('the journal is closed');
+    const client = await (this.#client ??= this.#open());
+    const { rows } = await client.query<Row>(config);
+    return rows;
+  }
+
+  isConnectionError(error: unknown): boolean {
+    if (!(error instanceof pg.DatabaseError)) return true;
+    return CONNECTION_CLASSES.has(error.code?.slice(0, 2) ?? '');
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = await this.#client?.catch(() => null);
+    await client?.end();
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.url,
+      application_name: 'agent-management journal',
+      keepAlive: true,
+    });
+    const forget = (): void => {
+      this.#client = null;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    try {
+      await client.connect();
+      // The plan is made once, perhaps on empty tables; it must be one that stays right when they grow.
+      await client.query(
+        `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
+         SET enable_mergejoin = off; SET jit = off; SET synchronous_commit = on`,
+      );
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    return client;
+  }
+}

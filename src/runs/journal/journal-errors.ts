@@ -1,0 +1,18 @@
+/** Thrown when a write is refused because another process, or a cancel, has taken the run over (decision 33). */
+export class LeaseLostError extends Error {
+  constructor(readonly runId: string) {
+    super(`run ${runId} is no longer executed here`);
+    this.name = 'LeaseLostError';
+  }
+}
+
+/** Thrown when the database could not be reached; whether the entry is stored is unknown. */
+export class JournalUnavailableError extends Error {
+  constructor(
+    readonly runId: string,
+    cause: unknown,
+  ) {
+    super(`run ${runId}: the database is not reachable`, { cause });
+    this.name = 'JournalUnavailableError';
+  }
+}

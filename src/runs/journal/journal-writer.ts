@@ -1,0 +1,77 @@
+import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
+import type { RecordedRunEvent } from '../../events/run-event.js';
+import { COMMIT_STATEMENT, commitParameters, type PreparedEntry } from './commit-statement.js';
+import type { JournalConnection } from './journal-connection.js';
+import { RunJournal, type JournalMember } from './run-journal.js';
+
+/** Entries of one shared commit at the most; larger ones only make each member wait longer. */
+const MAX_BATCH = 512;
+
+/** Writes the journals of all runs of this process through one connection, sharing commits (decision 33). */
+export class JournalWriter {
+  readonly #group: GroupCommit<JournalMember>;
+
+  constructor(
+    private readonly connection: JournalConnection,
+    private readonly publish: (event: RecordedRunEvent) => void,
+  ) {
+    this.#group = new GroupCommit((batch) => this.#commit(batch), {
+      maxBatch: MAX_BATCH,
+      isFatal: (error) => connection.isConnectionError(error),
+    });
+  }
+
+  /** The journal of a run that this process holds under `epoch` and that has `latestSeq` events so far. */
+  open(runId: string, epoch: number, latestSeq: number): RunJournal {
+    return new RunJournal(runId, epoch, latestSeq, async (member) => {
+      try {
+        await this.#group.submit(member);
+      } catch (error) {
+        member.journal.refuse(asError(error));
+        throw error;
+      }
+    });
+  }
+
+  idle(): Promise<void> {
+    return this.#group.idle();
+  }
+
+  async #commit(batch: readonly JournalMember[]): Promise<readonly MemberOutcome[]> {
+    const at = new Date().toISOString();
+    const nextSeq = new Map<RunJournal, number>();
+    const prepared: (PreparedEntry | null)[] = batch.map(({ journal, entry }) => {
+      if (journal.refused) return null;
+      const firstSeq = nextSeq.get(journal) ?? journal.committedSeq + 1;
+      nextSeq.set(journal, firstSeq + entry.events.length);
+      return journal.prepare(entry, firstSeq, at);
+    });
+    const entries = prepared.filter((entry) => entry !== null);
+    const held = await this.#write(entries).catch((error: unknown) => {
+      // Tried alone, it is this entry that fails: nothing later of its run may be stored without it.
+      if (batch.length === 1) batch[0]?.journal.refuse(asError(error));
+      throw error;
+    });
+    return batch.map(({ journal }, index): MemberOutcome => {
+      const entry = prepared[index];
+      if (!entry) return { ok: false, error: journal.refused ?? journal.loseLease() };
+      if (!held.has(journal.runId)) return { ok: false, error: journal.loseLease() };
+      for (const event of journal.committed(entry)) this.publish(event);
+      return { ok: true };
+    });
+  }
+
+  async #write(entries: readonly PreparedEntry[]): Promise<ReadonlySet<string>> {
+    if (entries.length === 0) return new Set();
+    const rows = await this.connection.query<{ run_id: string }>({
+      name: 'journal-commit',
+      text: COMMIT_STATEMENT,
+      values: commitParameters(entries),
+    });
+    return new Set(rows.map(({ run_id }) => run_id));
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
