@@ -1,0 +1,89 @@
+import { isIP } from 'node:net';
+import type { ApiKeyConfig, AppConfig } from './app-config.js';
+import type { ConfigProblem } from './config-error.js';
+import { SecretUnavailableError, type SecretReader } from './secret-reader.js';
+
+/** Published with the product, so known to everybody (decision 49). */
+const DEMO_KEYS: ReadonlySet<string> = new Set(['demo-key', 'demo-admin-key']);
+
+type KeySource = Pick<ApiKeyConfig, 'key' | 'keyEnv' | 'keyFile'>;
+
+export function isLoopbackHost(host: string): boolean {
+  if (host === 'localhost' || host === '::1' || host === '[::1]') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
+
+/** What a schema cannot say: rules between keys, and what production or an open listener refuses. */
+export function startProblems(config: AppConfig, secrets: SecretReader): ConfigProblem[] {
+  return [
+    ...keyProblems(config, secrets),
+    ...clusterProblems(config),
+    ...contextListenerProblems(config),
+    ...bridgeProblems(config),
+  ];
+}
+
+/** Why a literal secret is refused here; undefined where it is allowed. */
+function exposure({ environment, host }: AppConfig): string | undefined {
+  if (environment === 'production') return 'in production';
+  if (!isLoopbackHost(host)) return `on a listener that is not loopback (host ${host})`;
+  return undefined;
+}
+
+function keyProblems(config: AppConfig, secrets: SecretReader): ConfigProblem[] {
+  const exposed = exposure(config);
+  const entries: [string, KeySource][] = [
+    ...config.externalApi.keys.map((key, at): [string, KeySource] => [`external-api.keys[${at}]`, key]),
+    ...config.admin.apiKeys.map((key, at): [string, KeySource] => [`admin.api-keys[${at}]`, key]),
+  ];
+  return entries.flatMap(([path, { key, keyEnv, keyFile }]) => {
+    if ([key, keyEnv, keyFile].filter((one) => one !== undefined).length !== 1) {
+      return [{ key: path, message: 'needs exactly one of key, keyEnv and keyFile' }];
+    }
+    if (exposed && key !== undefined) {
+      const what = DEMO_KEYS.has(key) ? 'a demo key' : 'a literal secret';
+      return [{ key: `${path}.key`, message: `${what} is refused ${exposed}; use keyEnv or keyFile` }];
+    }
+    const from = keyEnv !== undefined ? 'keyEnv' : 'keyFile';
+    return secretProblem(secrets, { literal: key, env: keyEnv, file: keyFile }, `${path}.${from}`, exposed);
+  });
+}
+
+function secretProblem(
+  secrets: SecretReader,
+  source: { literal?: string; env?: string; file?: string },
+  key: string,
+  exposed: string | undefined,
+): ConfigProblem[] {
+  try {
+    const value = secrets.read(source, key);
+    if (exposed && DEMO_KEYS.has(value)) return [{ key, message: `a demo key is refused ${exposed}` }];
+    return [];
+  } catch (error) {
+    if (!(error instanceof SecretUnavailableError)) throw error;
+    return [{ key, message: error.message.replace(`${key}: `, '') }];
+  }
+}
+
+function clusterProblems({ redisUrl, databaseUrl, role }: AppConfig): ConfigProblem[] {
+  if (databaseUrl !== null) return [];
+  const needs = 'needs database-url (DATABASE_URL): the embedded PostgreSQL serves one process only';
+  return [
+    ...(redisUrl !== null ? [{ key: 'redis-url', message: `cluster mode ${needs}` }] : []),
+    ...(role !== 'all' ? [{ key: 'role', message: `${role} ${needs}` }] : []),
+  ];
+}
+
+function contextListenerProblems({ hermes }: AppConfig): ConfigProblem[] {
+  const { listen } = hermes.contextQuery;
+  if (listen === null) return [];
+  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
+  if (isLoopbackHost(host) && Number(port) <= 65_535) return [];
+  const message = 'must be a loopback host and a port, such as 127.0.0.1:2439';
+  return [{ key: 'hermes.context-query.listen', message }];
+}
+
+function bridgeProblems({ hermes }: AppConfig): ConfigProblem[] {
+  if (hermes.bridge.mode === 'managed' || hermes.bridge.url !== null) return [];
+  return [{ key: 'hermes.bridge.url', message: 'is needed when hermes.bridge.mode is external' }];
+}
