@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { ApiKeyEntity } from '../api-keys/api-key.entity.js';
 import { RunEventEntity } from '../events/run-event.entity.js';
 import { RunEntity } from '../runs/run.entity.js';
 import { VisitEntity } from '../runs/visit.entity.js';
@@ -7,7 +8,14 @@ import { WorkflowEntity } from '../workflows/workflow.entity.js';
 import { migrations } from './migrations/index.js';
 
 /** Every table of the product. */
-export const entities = [WorkflowEntity, WorkflowVersionEntity, RunEntity, VisitEntity, RunEventEntity];
+export const entities = [
+  WorkflowEntity,
+  WorkflowVersionEntity,
+  RunEntity,
+  VisitEntity,
+  RunEventEntity,
+  ApiKeyEntity,
+];
 
 /**
  * The one data source definition, shared by the server, the migration commands and the tests.

@@ -1,4 +1,5 @@
 import { CreateWorkflowsAndRuns1764547200000 } from './1764547200000-create-workflows-and-runs.js';
+import { CreateApiKeys1764580000000 } from './1764580000000-create-api-keys.js';
 
 /** Every migration, oldest first. */
-export const migrations = [CreateWorkflowsAndRuns1764547200000];
+export const migrations = [CreateWorkflowsAndRuns1764547200000, CreateApiKeys1764580000000];
