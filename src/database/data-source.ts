@@ -1,5 +1,7 @@
 import { DataSource } from 'typeorm';
 import { ApiKeyEntity } from '../api-keys/api-key.entity.js';
+import { AuditHeadEntity } from '../audit/audit-head.entity.js';
+import { AuditLogEntity } from '../audit/audit-log.entity.js';
 import { RunEventEntity } from '../events/run-event.entity.js';
 import { RunEntity } from '../runs/run.entity.js';
 import { VisitEntity } from '../runs/visit.entity.js';
@@ -15,6 +17,8 @@ export const entities = [
   VisitEntity,
   RunEventEntity,
   ApiKeyEntity,
+  AuditLogEntity,
+  AuditHeadEntity,
 ];
 
 /**

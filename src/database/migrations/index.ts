@@ -1,5 +1,10 @@
 import { CreateWorkflowsAndRuns1764547200000 } from './1764547200000-create-workflows-and-runs.js';
+import { CreateAuditLog1764550000000 } from './1764550000000-create-audit-log.js';
 import { CreateApiKeys1764580000000 } from './1764580000000-create-api-keys.js';
 
 /** Every migration, oldest first. */
-export const migrations = [CreateWorkflowsAndRuns1764547200000, CreateApiKeys1764580000000];
+export const migrations = [
+  CreateWorkflowsAndRuns1764547200000,
+  CreateAuditLog1764550000000,
+  CreateApiKeys1764580000000,
+];

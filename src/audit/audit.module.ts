@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
+import { SecretRedactor } from '../credentials/secret-redactor.js';
+import { AnchorAfterCommit } from './anchor-after-commit.js';
+import { AnchorFile } from './anchor-file.js';
+import { AuditLog } from './audit-log.js';
+import { AuditTrail } from './audit-trail.js';
+import { VerifyAuditChain } from './verify-audit-chain.js';
+
+/** Wires the audit chain; heads are anchored under `DATA_DIR/audit/`. */
+@Module({
+  providers: [
+    {
+      provide: AnchorFile,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig) => new AnchorFile(join(config.dataDir, 'audit')),
+    },
+    {
+      provide: AuditLog,
+      inject: [SecretRedactor],
+      useFactory: (redactor: SecretRedactor) => new AuditLog(redactor),
+    },
+    { provide: AuditTrail, inject: [DataSource], useFactory: (source: DataSource) => new AuditTrail(source) },
+    {
+      provide: VerifyAuditChain,
+      inject: [DataSource, AnchorFile],
+      useFactory: (source: DataSource, anchors: AnchorFile) => new VerifyAuditChain(source, anchors),
+    },
+  ],
+  exports: [AuditLog, AuditTrail, VerifyAuditChain],
+})
+export class AuditModule implements OnModuleInit {
+  readonly #logger = new Logger(AuditModule.name);
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly anchors: AnchorFile,
+  ) {}
+
+  onModuleInit(): void {
+    const report = (error: unknown): void => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#logger.error(`the audit chain's head could not be anchored under DATA_DIR/audit: ${why}`);
+    };
+    this.dataSource.subscribers.push(new AnchorAfterCommit(this.anchors, report));
+  }
+}

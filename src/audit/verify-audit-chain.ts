@@ -1,0 +1,127 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { JsonValue } from '../common/json/json-value.js';
+import type { AnchorFile, ChainHead } from './anchor-file.js';
+import { entryHash, genesisHash, type AuditActor } from './audit-entry.js';
+
+/** What verification found. `firstBroken` is the number of the first entry that is changed, missing or added. */
+export interface ChainVerdict {
+  valid: boolean;
+  /** Entries that were read. */
+  checked: number;
+  firstBroken: number | null;
+  /** In words; null when valid. */
+  problem: string | null;
+}
+
+interface AuditRow {
+  seq: string;
+  at: Date;
+  actor: AuditActor;
+  action: string;
+  subject_type: string;
+  subject_id: string;
+  correlation_id: string | null;
+  reason: string | null;
+  before: JsonValue;
+  after: JsonValue;
+  prev_hash: string;
+  hash: string;
+}
+
+const BATCH = 500;
+
+/**
+ * Proves the chain: every entry's hash and link, the head row, and every head that was ever anchored outside the
+ * database. Reads one snapshot in batches, so appends meanwhile neither disturb it nor wait for it.
+ */
+export class VerifyAuditChain {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly anchors: AnchorFile,
+  ) {}
+
+  async execute(): Promise<ChainVerdict> {
+    const [born] = await this.dataSource.query<{ chain_id: string }[]>(`SELECT chain_id FROM audit_head`);
+    if (!born) return broken(0, 1, 'audit_head is empty');
+    const chainId = born.chain_id;
+    // Measured before the snapshot begins: a head anchored later may lie beyond the snapshot.
+    const anchored = await this.anchors.size(chainId);
+    return this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      await manager.query(`SET TRANSACTION READ ONLY`);
+      const [head] = await manager.query<{ seq: string; hash: string }[]>(`SELECT seq, hash FROM audit_head`);
+      if (!head) return broken(0, 1, 'audit_head is empty');
+      const verdict = await this.#walk(manager, chainId, { seq: Number(head.seq), hash: head.hash });
+      const missing = await this.#firstUnanchored(manager, chainId, anchored);
+      if (missing === null || (verdict.firstBroken ?? Infinity) <= missing) return verdict;
+      return broken(verdict.checked, missing, `entry ${missing} is not the one that was anchored outside`);
+    });
+  }
+
+  async #walk(manager: EntityManager, chainId: string, head: ChainHead): Promise<ChainVerdict> {
+    let previous: ChainHead = { seq: 0, hash: genesisHash(chainId) };
+    let checked = 0;
+    for (;;) {
+      const rows = await manager.query<AuditRow[]>(
+        `SELECT * FROM audit_logs WHERE seq > $1 ORDER BY seq LIMIT ${BATCH}`,
+        [previous.seq],
+      );
+      for (const row of rows) {
+        checked += 1;
+        const problem = problemOf(row, previous);
+        if (problem) return broken(checked, Math.min(Number(row.seq), previous.seq + 1), problem);
+        previous = { seq: Number(row.seq), hash: row.hash };
+      }
+      if (rows.length < BATCH) break;
+    }
+    if (previous.seq < head.seq) return broken(checked, previous.seq + 1, 'the end of the chain is cut off');
+    if (previous.seq > head.seq) return broken(checked, head.seq + 1, 'an entry lies beyond the head');
+    if (previous.hash !== head.hash) return broken(checked, head.seq, 'the last entry is not the head');
+    return { valid: true, checked, firstBroken: null, problem: null };
+  }
+
+  /** The lowest number whose entry is not the anchored one; null when all are. */
+  async #firstUnanchored(manager: EntityManager, chainId: string, bytes: number): Promise<number | null> {
+    let first: number | null = null;
+    let batch: ChainHead[] = [];
+    const compare = async (): Promise<void> => {
+      const rows = await manager.query<{ seq: string; hash: string }[]>(
+        `SELECT seq, hash FROM audit_logs WHERE seq = ANY($1::bigint[])`,
+        [batch.map(({ seq }) => seq)],
+      );
+      const hashes = new Map(rows.map(({ seq, hash }) => [Number(seq), hash]));
+      for (const { seq, hash } of batch) {
+        if (hashes.get(seq) !== hash) first = Math.min(first ?? seq, seq);
+      }
+      batch = [];
+    };
+    for await (const head of this.anchors.read(chainId, bytes)) {
+      batch.push(head);
+      if (batch.length === BATCH) await compare();
+    }
+    await compare();
+    return first;
+  }
+}
+
+function problemOf(row: AuditRow, previous: ChainHead): string | null {
+  const seq = Number(row.seq);
+  if (seq !== previous.seq + 1) return `entry ${previous.seq + 1} is missing`;
+  if (row.prev_hash !== previous.hash) return `entry ${seq} does not follow entry ${previous.seq}`;
+  const hash = entryHash({
+    seq,
+    at: row.at.toISOString(),
+    actor: row.actor,
+    action: row.action,
+    subject: { type: row.subject_type, id: row.subject_id },
+    correlationId: row.correlation_id,
+    reason: row.reason,
+    before: row.before,
+    after: row.after,
+    prevHash: row.prev_hash,
+  });
+  return hash === row.hash ? null : `entry ${seq} was changed`;
+}
+
+function broken(checked: number, firstBroken: number, problem: string): ChainVerdict {
+  return { valid: false, checked, firstBroken, problem };
+}
