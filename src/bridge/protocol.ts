@@ -17,6 +17,8 @@ export interface BridgeRunRequest {
   timeout_seconds: number;
   /** Which attempt of the visit this is, from 1 (`@flake` of the demo model counts it). */
   attempt?: number;
+  /** Planner only (`node_id: "planner"`): answers asked of it so far in the run, re-asks included, from 0. */
+  plan_index?: number;
   context_query?: BridgeContextQuery;
 }
 
@@ -34,6 +36,46 @@ export type BridgeEvent =
   | { event: 'tool_call'; data: { call_id: string; tool: string; args: unknown } }
   | { event: 'tool_result'; data: { call_id: string; tool: string; result: unknown; error: string | null } }
   | { event: 'todo_update'; data: { todos: unknown[] } }
+  /** Cumulative: the last one of an answer counts. */
   | { event: 'usage'; data: { prompt_tokens: number; completion_tokens: number; total_tokens: number } }
-  | { event: 'result'; data: { text: string; data: Record<string, unknown> | null } }
-  | { event: 'error'; data: { code: string; message: string; retryable: boolean } };
+  | {
+      event: 'result';
+      data: {
+        text: string;
+        data: Record<string, unknown> | null;
+        /** Why the model stopped; absent means `stop`. */
+        finish_reason?: 'stop' | 'length';
+      };
+    }
+  | { event: 'error'; data: BridgeFailure };
+
+/**
+ * Why a run of the bridge ended without an answer. `code` is one of the failure types of
+ * agent-runtime-protocol.md §4.2 where one fits, else a word of the bridge's own.
+ */
+export interface BridgeFailure {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+/** The one line a managed bridge prints to stdout once it listens. */
+export interface BridgeAnnouncement {
+  port: number;
+}
+
+/** What a managed bridge is told through its environment; it deletes the secrets from `process.env` at once. */
+export const BRIDGE_ENV = {
+  /** Bearer token of every request. */
+  secret: 'BRIDGE_SECRET',
+  /** 0 or absent: a free port. */
+  port: 'BRIDGE_PORT',
+  /** `stdin`: the bridge exits when its standard input closes, that is when its parent is gone. */
+  parent: 'BRIDGE_PARENT',
+  llmBaseUrl: 'BRIDGE_LLM_BASE_URL',
+  llmApiKey: 'BRIDGE_LLM_API_KEY',
+  maxToolCalls: 'BRIDGE_MAX_TOOL_CALLS',
+  /** `true` lets the demo model run. */
+  allowDemo: 'BRIDGE_ALLOW_DEMO',
+  logLevel: 'BRIDGE_LOG_LEVEL',
+} as const;
