@@ -95,8 +95,10 @@ export const appConfigSchema = z.strictObject({
     maxAttempts: z.number().int().positive(),
   }),
   engine: z.strictObject({
-    /** Runs this process executes at the same time. */
+    /** Nodes of one run that act at the same time, where its settings do not say. */
     runConcurrency: z.number().int().positive(),
+    /** Runs this process executes at the same time. */
+    maxActiveRuns: z.number().int().positive(),
     maxVisitsPerRun: z.number().int().positive(),
     leaseSeconds: z.number().positive(),
     sweepSeconds: z.number().positive(),

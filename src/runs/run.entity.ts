@@ -102,6 +102,10 @@ export class RunEntity {
   @Column({ name: 'lease_until', type: 'timestamptz', precision: 3, nullable: true })
   leaseUntil!: Date | null;
 
+  /** Counts the wake-up calls it got; one that comes while its owner lays it to rest is seen by the difference. */
+  @Column({ type: 'integer', default: 0 })
+  wakes!: number;
+
   @Column({ name: 'workspace_expired_at', type: 'timestamptz', precision: 3, nullable: true })
   workspaceExpiredAt!: Date | null;
 }

@@ -53,6 +53,7 @@ export class CreateWorkflowsAndRuns1764547200000 implements MigrationInterface {
         lease_owner text,
         lease_epoch integer NOT NULL DEFAULT 0,
         lease_until timestamptz(3),
+        wakes integer NOT NULL DEFAULT 0,
         workspace_expired_at timestamptz(3)
       ) WITH (fillfactor = 70)`);
     await queryRunner.query(`CREATE INDEX runs_by_workflow ON runs (workflow_id, created_at, run_id)`);

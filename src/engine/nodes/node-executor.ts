@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { VisitLogEntry } from '../../events/run-event.js';
-import type { GraphNode, NodeType } from '../../workflows/graph/graph-data.js';
+import type { GraphData, GraphNode, NodeType } from '../../workflows/graph/graph-data.js';
+import type { WalkOutcome } from '../walks/walk.js';
 
 /** What lets one node act. One implementation a node type, one file each; registered in `node-executors.ts`. */
 export interface NodeExecutor {
-  readonly type: NodeType;
+  readonly type: NodeType | 'planner';
   /**
    * Acts once. Throws `NodeFailure` when the node failed; any other error counts as a failure that is not
    * retryable. Must stop soon after `signal` aborts.
@@ -17,6 +18,8 @@ export interface NodeVisit {
   readonly run: VisitedRun;
   readonly node: GraphNode;
   readonly visitUuid: string;
+  /** The node's id as the run shows it: within an iteration `{iteration}.{inner}`. */
+  readonly nodeId: string;
   /** 1 for the node's first visit in the run. */
   readonly iterSeq: number;
   /** 1 for the visit's first attempt. */
@@ -27,6 +30,17 @@ export interface NodeVisit {
   readonly predecessors: readonly { readonly nodeId: string; readonly label: string }[];
   /** Seconds the attempt may take; the signal aborts after them. */
   readonly timeoutSeconds: number;
+  /** What it waited for, perhaps with the answer by now; null where it has not waited. */
+  readonly waited: JsonObject | null;
+  /**
+   * Walks a graph of its own as part of the run (iteration): node ids get the visit's as prefix. Resumes a walk that
+   * a restart cut off. Never rejects for a failed node: that is the outcome.
+   */
+  walkItem(item: {
+    graph: GraphData;
+    iterSeq: number;
+    scope: Record<string, JsonObject | null>;
+  }): Promise<WalkOutcome>;
   /** Adds to the visit's log and to the live stream. */
   log(entry: VisitLogEntry): void;
   /** Reports tokens and tool calls, for the run's budget. */

@@ -47,10 +47,11 @@ WITH held AS (
   UPDATE runs
      SET status = coalesce(f.status, runs.status), status_reason = f.status_reason, error = f.error::json,
          error_detail = f.error_detail::json, outputs = f.outputs::json, completed_at = f.completed_at,
-         lease_owner = NULL, lease_until = f.lease_until
+         lease_owner = NULL,
+         lease_until = CASE WHEN runs.wakes > f.wakes_seen THEN now() ELSE f.lease_until END
     FROM unnest($35::text[], $36::text[], $37::text[], $38::text[], $39::text[], $40::text[], $41::timestamptz[],
-                $42::timestamptz[])
-      AS f(run_id, status, status_reason, error, error_detail, outputs, completed_at, lease_until)
+                $42::timestamptz[], $43::integer[])
+      AS f(run_id, status, status_reason, error, error_detail, outputs, completed_at, lease_until, wakes_seen)
     JOIN held USING (run_id)
    WHERE runs.run_id = f.run_id
 )
@@ -75,7 +76,7 @@ export function commitParameters(entries: readonly PreparedEntry[]): unknown[][]
   const begun = columns(12);
   const changed = columns(11);
   const recorded = columns(9);
-  const ended = columns(8);
+  const ended = columns(9);
   for (const { runId, epoch, at, firstSeq, projections, entry } of entries) {
     if (!seen.has(runId)) {
       seen.add(runId);
@@ -146,11 +147,12 @@ function endRow(runId: string, at: string, end: RunEnd): unknown[] {
     json(end.outputs),
     at,
     null,
+    null,
   ];
 }
 
 function restRow(runId: string, rest: RunRest): unknown[] {
-  return [runId, null, null, null, null, null, null, rest.wakeAt.toISOString()];
+  return [runId, null, null, null, null, null, null, rest.wakeAt.toISOString(), rest.wakesSeen];
 }
 
 function json(value: unknown): string | null {

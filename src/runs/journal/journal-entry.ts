@@ -53,4 +53,6 @@ export interface RunEnd {
 /** Everything in the run waits: its lease is given back, and it may be claimed again from `wakeAt` on. */
 export interface RunRest {
   wakeAt: Date;
+  /** Wake-up calls seen; if there were more by now, the run does not rest at all. */
+  wakesSeen: number;
 }

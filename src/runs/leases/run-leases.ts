@@ -5,6 +5,8 @@ import { DataSource } from 'typeorm';
 export interface RunLease {
   readonly runId: string;
   readonly epoch: number;
+  /** Wake-up calls the run had got when the lease was taken. */
+  readonly wakes: number;
 }
 
 /**
@@ -20,6 +22,25 @@ export class RunLeases {
     readonly leaseSeconds: number,
   ) {}
 
+  /**
+   * Starts a CREATED run, once whoever asks (decision 19), and takes it at once where `hold` says that this process
+   * has room for it. Null when it is not CREATED.
+   */
+  async start(runId: string, hold: boolean): Promise<{ startedAt: Date; lease: RunLease | null } | null> {
+    const [rows] = await this.dataSource.query<[(RunLease & { startedAt: Date })[], number]>(
+      `UPDATE runs SET status = 'RUNNING', started_at = now(),
+              lease_owner = CASE WHEN $1 THEN $2 END, lease_epoch = CASE WHEN $1 THEN 1 ELSE 0 END,
+              lease_until = CASE WHEN $1 THEN now() + make_interval(secs => $3) ELSE now() END
+        WHERE run_id = $4 AND status = 'CREATED'
+        RETURNING run_id AS "runId", lease_epoch AS epoch, wakes, started_at AS "startedAt"`,
+      [hold, this.owner, this.leaseSeconds, runId],
+    );
+    const [row] = rows;
+    if (!row) return null;
+    const { startedAt, ...lease } = row;
+    return { startedAt, lease: hold ? lease : null };
+  }
+
   /** Takes a RUNNING run that nobody holds; null when somebody does, or when it has ended. */
   async claim(runId: string): Promise<RunLease | null> {
     return (
@@ -28,22 +49,22 @@ export class RunLeases {
           `UPDATE runs SET lease_owner = $1, lease_epoch = lease_epoch + 1,
                 lease_until = now() + make_interval(secs => $2)
           WHERE run_id = $3 AND status = 'RUNNING' AND lease_until <= now()
-          RETURNING run_id AS "runId", lease_epoch AS epoch`,
+          RETURNING run_id AS "runId", lease_epoch AS epoch, wakes`,
           [this.owner, this.leaseSeconds, runId],
         )
       )[0] ?? null
     );
   }
 
-  /** Takes a RUNNING run whoever holds it, to end it; null when it has ended. */
+  /** Takes a run whoever holds it, started or not, to end it; null when it has ended. */
   async seize(runId: string): Promise<RunLease | null> {
     return (
       (
         await this.#take(
-          `UPDATE runs SET lease_owner = $1, lease_epoch = lease_epoch + 1, cancel_requested_at = now(),
-                lease_until = now() + make_interval(secs => $2)
-          WHERE run_id = $3 AND status = 'RUNNING'
-          RETURNING run_id AS "runId", lease_epoch AS epoch`,
+          `UPDATE runs SET status = 'RUNNING', lease_owner = $1, lease_epoch = lease_epoch + 1,
+                cancel_requested_at = now(), lease_until = now() + make_interval(secs => $2)
+          WHERE run_id = $3 AND status IN ('CREATED', 'RUNNING')
+          RETURNING run_id AS "runId", lease_epoch AS epoch, wakes`,
           [this.owner, this.leaseSeconds, runId],
         )
       )[0] ?? null
@@ -60,16 +81,29 @@ export class RunLeases {
     return rows.map(({ run_id }) => run_id);
   }
 
-  /** Prolongs the leases and gives those that are still held; the others are lost. */
-  async renew(leases: readonly RunLease[]): Promise<ReadonlySet<string>> {
-    const [rows] = await this.dataSource.query<[{ run_id: string }[], number]>(
+  /** Prolongs the leases; gives the wake-up calls of those that are still held, the others are lost. */
+  async renew(leases: readonly RunLease[]): Promise<ReadonlyMap<string, number>> {
+    const [rows] = await this.dataSource.query<[{ run_id: string; wakes: number }[], number]>(
       `UPDATE runs SET lease_until = now() + make_interval(secs => $1)
          FROM unnest($2::text[], $3::integer[]) AS held(run_id, epoch)
         WHERE runs.run_id = held.run_id AND runs.lease_epoch = held.epoch AND runs.status = 'RUNNING'
-        RETURNING runs.run_id`,
+        RETURNING runs.run_id, runs.wakes`,
       [this.leaseSeconds, leases.map(({ runId }) => runId), leases.map(({ epoch }) => epoch)],
     );
-    return new Set(rows.map(({ run_id }) => run_id));
+    return new Map(rows.map(({ run_id, wakes }) => [run_id, wakes]));
+  }
+
+  /**
+   * Wakes a run that rests; one that is held sees the call when it renews its lease or lies down.
+   * True when the run rested, and may now be claimed.
+   */
+  async wake(runId: string): Promise<boolean> {
+    const [rows] = await this.dataSource.query<[{ rested: boolean }[], number]>(
+      `UPDATE runs SET wakes = wakes + 1, lease_until = CASE WHEN lease_owner IS NULL THEN now() ELSE lease_until END
+        WHERE run_id = $1 AND status = 'RUNNING' RETURNING lease_owner IS NULL AS rested`,
+      [runId],
+    );
+    return rows[0]?.rested ?? false;
   }
 
   /** Gives runs back unfinished, for whoever comes first. */

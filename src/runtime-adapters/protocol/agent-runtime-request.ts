@@ -64,4 +64,6 @@ export interface Workbench {
   workspaceDir: string;
   tools: string[];
   contextQuery: BridgeContextQuery | null;
+  /** The nodes it directly comes from, named in the prompt where it may query them. */
+  predecessors: readonly { nodeId: string; label: string }[];
 }

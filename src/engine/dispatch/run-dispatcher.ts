@@ -1,0 +1,16 @@
+import type { RunLease } from '../../runs/leases/run-leases.js';
+
+/** Brings runs to execution: in this process, or through a queue shared by several. */
+export interface RunDispatcher {
+  /** Whether a run would be executed here at once; it may then be started and taken in one step. */
+  readonly hasRoom: boolean;
+  /**
+   * The run may be executed now. Returns at once; a run that is dispatched twice is executed once.
+   * `lease`: this process holds it already.
+   */
+  dispatch(runId: string, lease?: RunLease): void;
+  /** Begins to look for runs that nobody holds. */
+  start(): Promise<void>;
+  /** Takes no run any more and leaves those it has. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { VisitRef } from '../../events/run-event.js';
+import { failed } from '../../runs/envelope.js';
+import type { JournalEntry } from '../../runs/journal/journal-entry.js';
+import type { RunLease } from '../../runs/leases/run-leases.js';
+import type { VisitEntity } from '../../runs/visit.entity.js';
+import type { GraphNode } from '../../workflows/graph/graph-data.js';
+import type { ExecuteRun } from './execute-run.js';
+import { openFrame } from './frame.js';
+import { restoreFrame } from './restore-frame.js';
+import { failure, type RunAbort } from './run-ending.js';
+import type { ExecutionInput } from './run-execution.js';
+
+/**
+ * Ends a run that nobody executes, from what is durable of it: visits that had not ended are `FAILED`, nodes that
+ * had not begun `SKIPPED`, and the terminal event follows, all in one commit.
+ */
+export class CloseRun {
+  constructor(private readonly executeRun: ExecuteRun) {}
+
+  async execute(lease: RunLease, reason: RunAbort): Promise<void> {
+    const input = await this.executeRun.load(lease);
+    await input.journal.record(closingEntry(input, reason));
+  }
+}
+
+function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
+  const { run, workflow, walk, graph, stored } = input;
+  const entry: Required<Pick<JournalEntry, 'events' | 'begun' | 'changed'>> = {
+    events: [],
+    begun: [],
+    changed: [],
+  };
+  const root = openFrame({
+    graph,
+    walk,
+    scope: {},
+    prefix: '',
+    iterSeq: null,
+    concurrency: 1,
+    settled: null,
+  });
+  restoreFrame(root, stored, (visit, node) => refOf(visit, node));
+  for (const visit of stored) {
+    if (visit.status !== 'RUNNING' && visit.status !== 'WAITING') continue;
+    const { sortOrder, attempt, tokens, toolCalls } = visit;
+    const envelope = failed(`cancelled: ${reason.error}`);
+    const ended = { status: 'FAILED', envelope, errorCode: 'CANCELLED' } as const;
+    entry.changed.push({ sortOrder, attempt, tokens, toolCalls, ...ended });
+    entry.events.push({ kind: 'visit-ended', visit: refOf(visit, nodeOf(input, visit)), ...ended });
+  }
+  let sortOrder = stored.reduce((most, visit) => Math.max(most, visit.sortOrder), 0);
+  const { begin, skip } = walk.advance();
+  const notBegun = [...skip.map(({ nodeId }) => nodeId), ...begin.map(({ nodeId }) => nodeId)];
+  for (const nodeId of [...notBegun, ...walk.undecided()]) {
+    const node = graph.node(nodeId);
+    if (!node) continue;
+    const ref = refOf({ visitUuid: randomUUID(), nodeId, iterSeq: 1, nodeType: node.type }, node);
+    const rest = { status: 'SKIPPED', predecessors: [], skippedBecause: [] } as const;
+    entry.begun.push({ sortOrder: (sortOrder += 1), ...rowOf(ref), ...rest });
+    entry.events.push({ kind: 'node-skipped', visit: ref, skippedBecause: [] });
+  }
+  const { end, event } = failure(run.runId, workflow.name, reason);
+  return { ...entry, events: [...entry.events, event], end };
+}
+
+function nodeOf({ graph, walk }: ExecutionInput, visit: VisitEntity): GraphNode | undefined {
+  return walk.node?.(visit.nodeId) ?? graph.node(visit.nodeId);
+}
+
+function refOf(
+  visit: Pick<VisitEntity, 'visitUuid' | 'nodeId' | 'nodeType' | 'iterSeq'>,
+  node: GraphNode | undefined,
+): VisitRef {
+  const { visitUuid, nodeId, nodeType, iterSeq } = visit;
+  return { visitUuid, nodeId, nodeType, iterSeq, label: node?.data.label ?? nodeId };
+}
+
+function rowOf({ visitUuid, nodeId, nodeType, iterSeq }: VisitRef) {
+  return { visitUuid, nodeId, nodeType, iterSeq };
+}

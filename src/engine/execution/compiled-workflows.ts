@@ -1,0 +1,40 @@
+import { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
+import type { WorkflowDefinition } from '../../workflows/workflow-definition.js';
+import type { WorkflowRepository } from '../../workflows/workflow.repository.js';
+import { DagWalk } from '../walks/dag-walk.js';
+import type { Walk } from '../walks/walk.js';
+
+export interface CompiledWorkflow {
+  workflow: WorkflowDefinition;
+  graph: WorkflowGraph;
+  newWalk(): Walk;
+}
+
+/** Versions kept; one is read once and never changes. */
+const MAX_CACHED = 500;
+
+/** Workflow versions with their graphs made ready to walk, kept while they are in use. */
+export class CompiledWorkflows {
+  readonly #cache = new Map<string, Promise<CompiledWorkflow>>();
+
+  constructor(private readonly workflows: WorkflowRepository) {}
+
+  find(workflowId: string, version: number): Promise<CompiledWorkflow> {
+    const key = `${workflowId}:${version}`;
+    const cached = this.#cache.get(key) ?? this.#load(workflowId, version);
+    // The least recently used one is the first of the map.
+    this.#cache.delete(key);
+    this.#cache.set(key, cached);
+    cached.catch(() => this.#cache.delete(key));
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > MAX_CACHED && oldest) this.#cache.delete(oldest);
+    return cached;
+  }
+
+  async #load(workflowId: string, version: number): Promise<CompiledWorkflow> {
+    const workflow = await this.workflows.findVersion(workflowId, version);
+    if (!workflow) throw new Error(`workflow ${workflowId} has no version ${version}`);
+    const graph = WorkflowGraph.of(workflow.graphData);
+    return { workflow, graph, newWalk: () => new DagWalk(graph) };
+  }
+}

@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import type { RunLease, RunLeases } from '../../runs/leases/run-leases.js';
+import type { ExecutionEnd, RunExecution } from './run-execution.js';
+
+interface Held {
+  execution: RunExecution;
+  lease: RunLease;
+}
+
+/**
+ * The runs that this process executes right now. Renews their leases together, in one statement, and makes an
+ * execution whose lease is lost stop at once.
+ */
+export class ExecutionRegistry {
+  readonly #held = new Map<string, Held>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly leases: RunLeases,
+    private readonly logger: Logger,
+  ) {}
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  find(runId: string): RunExecution | null {
+    return this.#held.get(runId)?.execution ?? null;
+  }
+
+  /** Executes the run to its end in this process and gives back its lease if it was left. */
+  async run(execution: RunExecution, lease: RunLease): Promise<ExecutionEnd> {
+    this.#held.set(lease.runId, { execution, lease });
+    this.#timer ??= setInterval(() => void this.renew(), (this.leases.leaseSeconds * 1000) / 3);
+    try {
+      const end = await execution.execute();
+      if (end.kind === 'left') await this.#release(lease);
+      return end;
+    } finally {
+      if (this.#held.get(lease.runId)?.execution === execution) this.#held.delete(lease.runId);
+      if (this.#held.size === 0 && this.#timer) {
+        clearInterval(this.#timer);
+        this.#timer = null;
+      }
+    }
+  }
+
+  /** Prolongs every lease; an execution whose lease is gone is left, one that was called wakes. */
+  async renew(): Promise<void> {
+    const held = [...this.#held.values()];
+    if (held.length === 0) return;
+    try {
+      const renewed = await this.leases.renew(held.map(({ lease }) => lease));
+      for (const { execution, lease } of held) {
+        const wakes = renewed.get(lease.runId);
+        if (wakes === undefined) execution.leave(new Error('the lease was lost'));
+        else if (wakes > lease.wakes) await execution.wake(wakes);
+      }
+    } catch (error) {
+      // Writes are fenced by the epoch, so a lease that runs out unnoticed does no harm.
+      this.logger.warn({ err: error }, 'leases could not be renewed');
+    }
+  }
+
+  /** Leaves every run where it is; others, or the next start, go on from there. */
+  async leaveAll(reason: Error): Promise<void> {
+    const held = [...this.#held.values()];
+    for (const { execution } of held) execution.leave(reason);
+    if (held.length > 0) await this.leases.release(held.map(({ lease }) => lease));
+  }
+
+  async #release(lease: RunLease): Promise<void> {
+    try {
+      await this.leases.release([lease]);
+    } catch (error) {
+      this.logger.warn({ err: error, runId: lease.runId }, 'a lease could not be given back; it runs out');
+    }
+  }
+}

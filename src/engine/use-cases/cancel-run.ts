@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { RunLeases } from '../../runs/leases/run-leases.js';
+import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
+import type { RunEntity } from '../../runs/run.entity.js';
+import { RunRepository } from '../../runs/run.repository.js';
+import { CloseRun } from '../execution/close-run.js';
+import { ExecutionRegistry } from '../execution/execution-registry.js';
+
+/**
+ * Cancels a run wherever it is executed: it takes the run's lease, after which no write of the old holder is
+ * accepted, so no node starts any more; then it ends the run. Throws RunNotFoundError, RunNotActiveError.
+ */
+@Injectable()
+export class CancelRun {
+  constructor(
+    private readonly leases: RunLeases,
+    private readonly runs: RunRepository,
+    private readonly registry: ExecutionRegistry,
+    private readonly closeRun: CloseRun,
+  ) {}
+
+  async execute(runId: string): Promise<RunEntity> {
+    const execution = this.registry.find(runId);
+    const lease = await this.leases.seize(runId);
+    if (!lease) {
+      if (await this.runs.find(runId)) throw new RunNotActiveError(runId, 'the run has already ended');
+      throw new RunNotFoundError(runId);
+    }
+    const here = execution ?? this.registry.find(runId);
+    here?.leave(new Error('the run was cancelled'));
+    await here?.stopped();
+    await this.closeRun.execute(lease, {
+      statusReason: 'CANCELLED',
+      error: 'the run was cancelled',
+      nodeId: null,
+      visitUuid: null,
+      code: 'CANCELLED',
+    });
+    const run = await this.runs.find(runId);
+    if (!run) throw new RunNotFoundError(runId);
+    return run;
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { newRunId } from '../../common/ids/run-id.js';
+import type { JsonObject } from '../../common/json/json-value.js';
+import { RunRepository, type NewRun } from '../../runs/run.repository.js';
+import { validateVariables } from '../../workflows/variables/validate-variables.js';
+import type { FailStrategy } from '../../workflows/graph/graph-data.js';
+import type { WorkflowDefinition } from '../../workflows/workflow-definition.js';
+
+export interface CreateRunCommand {
+  /** Given where files were uploaded for it already. */
+  runId?: string;
+  workflow: WorkflowDefinition;
+  variables: JsonObject;
+  failStrategy?: FailStrategy | null;
+  ttlHours: number;
+  apiKeyName: string | null;
+  callbackUrl?: string | null;
+  rerunOf?: { runId: string; fromNode: string | null };
+  parent?: { runId: string; visitUuid: string };
+  /** Stored in the same transaction, or not at all. */
+  alsoInTransaction?: (manager: EntityManager, run: NewRun) => Promise<void>;
+}
+
+/** Stores a run of a workflow's version, `CREATED`. Throws ValidationError for variables that do not fit. */
+@Injectable()
+export class CreateRun {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly runs: RunRepository,
+  ) {}
+
+  async execute(command: CreateRunCommand): Promise<NewRun> {
+    const { workflow, alsoInTransaction } = command;
+    const run: NewRun = {
+      runId: command.runId ?? newRunId(),
+      workflowId: String(workflow.workflowId),
+      workflowVersion: workflow.version,
+      variables: validateVariables(workflow.graphData, command.variables),
+      failStrategy: command.failStrategy ?? null,
+      ttlHours: command.ttlHours,
+      apiKeyName: command.apiKeyName,
+      callbackUrl: command.callbackUrl ?? null,
+      parentRunId: command.parent?.runId ?? null,
+      parentVisitUuid: command.parent?.visitUuid ?? null,
+      rerunOf: command.rerunOf?.runId ?? null,
+      rerunFromNode: command.rerunOf?.fromNode ?? null,
+      createdAt: new Date(),
+    };
+    if (!alsoInTransaction) await this.runs.insert(run);
+    else {
+      await this.dataSource.transaction(async (manager) => {
+        await this.runs.insert(run, manager);
+        await alsoInTransaction(manager, run);
+      });
+    }
+    return run;
+  }
+}
