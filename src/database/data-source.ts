@@ -3,6 +3,7 @@ import { ApiKeyEntity } from '../api-keys/api-key.entity.js';
 import { AuditHeadEntity } from '../audit/audit-head.entity.js';
 import { AuditLogEntity } from '../audit/audit-log.entity.js';
 import { RunEventEntity } from '../events/run-event.entity.js';
+import { IdempotencyKeyEntity } from '../external-api/idempotency/idempotency-key.entity.js';
 import { RunEntity } from '../runs/run.entity.js';
 import { VisitEntity } from '../runs/visit.entity.js';
 import { WorkflowVersionEntity } from '../workflows/workflow-version.entity.js';
@@ -19,6 +20,7 @@ export const entities = [
   ApiKeyEntity,
   AuditLogEntity,
   AuditHeadEntity,
+  IdempotencyKeyEntity,
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { isLastEvent } from './event-frame.js';
 import type { LogType, StreamEventType } from './run-event.js';
 
 /** An event as stored; what a stream needs of it. */
@@ -48,6 +49,48 @@ export class RunEventStore {
       [runId],
     );
     return row?.seq ?? 0;
+  }
+
+  /** Like `readAfter`, cut where the payloads pass `maxBytes`; the first event comes however large it is. */
+  readPage(runId: string, afterSeq: number, limit: number, maxBytes: number): Promise<StoredStreamEvent[]> {
+    return this.dataSource.query<StoredStreamEvent[]>(
+      `SELECT seq, type, payload FROM (
+         SELECT seq, type, payload, sum(octet_length(payload)) OVER (ORDER BY seq) - octet_length(payload) AS before
+           FROM (SELECT seq, type, payload FROM run_events
+                  WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3) page) measured
+        WHERE before < $4 ORDER BY seq`,
+      [runId, afterSeq, limit, maxBytes],
+    );
+  }
+
+  /** The number of the newest event (0 before the first) and whether it is the run's last. One snapshot. */
+  async position(runId: string): Promise<{ seq: number; finished: boolean }> {
+    const [row] = await this.dataSource.query<{ seq: number; type: StreamEventType }[]>(
+      `SELECT seq, type FROM run_events WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`,
+      [runId],
+    );
+    return row ? { seq: row.seq, finished: isLastEvent(row.type) } : { seq: 0, finished: false };
+  }
+
+  /** The newest event; null before the first. */
+  async lastOf(runId: string): Promise<StoredStreamEvent | null> {
+    const [row] = await this.dataSource.query<StoredStreamEvent[]>(
+      `SELECT seq, type, payload FROM run_events WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`,
+      [runId],
+    );
+    return row ?? null;
+  }
+
+  /** The numbers of the newest events of runs that have some. */
+  async latestSeqs(runIds: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.dataSource.query<{ runId: string; seq: number }[]>(
+      `SELECT asked.run_id AS "runId", newest.seq
+         FROM unnest($1::text[]) AS asked (run_id)
+        CROSS JOIN LATERAL (SELECT seq FROM run_events e WHERE e.run_id = asked.run_id
+                             ORDER BY seq DESC LIMIT 1) newest`,
+      [runIds],
+    );
+    return new Map(rows.map(({ runId, seq }) => [runId, seq]));
   }
 
   /** At most `limit` log entries, in order. */

@@ -1,10 +1,12 @@
 import { CreateWorkflowsAndRuns1764547200000 } from './1764547200000-create-workflows-and-runs.js';
 import { CreateAuditLog1764550000000 } from './1764550000000-create-audit-log.js';
+import { CreateIdempotencyKeys1764560000000 } from './1764560000000-create-idempotency-keys.js';
 import { CreateApiKeys1764580000000 } from './1764580000000-create-api-keys.js';
 
 /** Every migration, oldest first. */
 export const migrations = [
   CreateWorkflowsAndRuns1764547200000,
   CreateAuditLog1764550000000,
+  CreateIdempotencyKeys1764560000000,
   CreateApiKeys1764580000000,
 ];

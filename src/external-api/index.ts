@@ -1,0 +1,1 @@
+export { ExternalApiModule } from './external-api.module.js';

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { ApiKeyIdentity } from '../../api-keys/index.js';
+import { newRunId } from '../../common/ids/run-id.js';
+import { CreateRun } from '../../engine/index.js';
+import { RunNotFoundError } from '../../runs/run-errors.js';
+import { RunRepository } from '../../runs/run.repository.js';
+import { Workspaces } from '../../runs/workspaces/workspaces.js';
+import type { WorkflowDefinition } from '../../workflows/index.js';
+import {
+  IdempotencyKeys,
+  IdempotencyKeyTaken,
+  type IdempotencyScope,
+} from '../idempotency/idempotency-keys.js';
+import { requestHash } from '../idempotency/request-hash.js';
+import { runLinks, type RunLinks } from './run-links.js';
+import type { RunBody } from './read-run-body.js';
+import type { RunRequest } from './run-request.js';
+
+/** `data` of a creation's answer. */
+export interface CreatedRun {
+  runId: string;
+  workflowId: number;
+  workflowName: string;
+  displayName: string;
+  status: 'CREATED';
+  createdAt: Date;
+  links: RunLinks;
+}
+
+export interface RunCreation {
+  created: CreatedRun;
+  /** True when an earlier request with the same Idempotency-Key made the run. */
+  replayed: boolean;
+}
+
+export interface CreateExternalRunCommand {
+  caller: ApiKeyIdentity;
+  workflow: WorkflowDefinition;
+  request: RunRequest;
+  body: RunBody;
+  idempotencyKey: string | null;
+}
+
+/**
+ * Creates a run for a caller: the run, its files and its idempotency record come together or not at all. Throws
+ * ValidationError and IdempotencyConflictError.
+ */
+@Injectable()
+export class CreateExternalRun {
+  constructor(
+    private readonly createRun: CreateRun,
+    private readonly runs: RunRepository,
+    private readonly workspaces: Workspaces,
+    private readonly idempotencyKeys: IdempotencyKeys,
+  ) {}
+
+  async execute(command: CreateExternalRunCommand): Promise<RunCreation> {
+    const { caller, workflow, idempotencyKey, body } = command;
+    if (idempotencyKey === null) return { created: await this.#create(command, null), replayed: false };
+    const scope = { apiKeyName: caller.name, workflowId: workflow.workflowId, key: idempotencyKey };
+    const hash = requestHash(body.json, body.files);
+    const first = await this.#firstAnswer(scope, hash);
+    if (first) return { created: first, replayed: true };
+    try {
+      return { created: await this.#create(command, { scope, hash }), replayed: false };
+    } catch (error) {
+      if (!(error instanceof IdempotencyKeyTaken)) throw error;
+      const winner = await this.#firstAnswer(scope, hash);
+      if (!winner) throw error;
+      return { created: winner, replayed: true };
+    }
+  }
+
+  async #create(
+    { caller, workflow, request, body }: CreateExternalRunCommand,
+    key: { scope: IdempotencyScope; hash: string } | null,
+  ): Promise<CreatedRun> {
+    const runId = newRunId();
+    const { workflowId, name: workflowName, displayName } = workflow;
+    const { staged } = body;
+    let adopted = false;
+    const alsoInTransaction = async (manager: EntityManager): Promise<void> => {
+      if (key) {
+        const names = { workflowName, displayName };
+        await this.idempotencyKeys.take(manager, key.scope, { requestHash: key.hash, runId, names });
+      }
+      // Last: from here on only the commit can fail.
+      if (staged !== null) {
+        await this.workspaces.adopt(runId, staged);
+        adopted = true;
+      }
+    };
+    try {
+      const { createdAt } = await this.createRun.execute({
+        runId,
+        workflow,
+        variables: request.variables,
+        failStrategy: request.failStrategy,
+        ttlHours: request.ttlHours,
+        apiKeyName: caller.name,
+        callbackUrl: request.callbackUrl,
+        ...(key || staged !== null ? { alsoInTransaction } : {}),
+      });
+      return answer({ runId, workflowId, workflowName, displayName, createdAt });
+    } catch (error) {
+      // A commit whose answer was lost may have happened; then the files belong to the run. If that cannot be
+      // asked either, the sweep of workspaces without a run decides later.
+      if (adopted && (await this.runs.find(runId)) === null) await this.workspaces.remove(runId);
+      throw error;
+    }
+  }
+
+  async #firstAnswer(scope: IdempotencyScope, hash: string): Promise<CreatedRun | null> {
+    const first = await this.idempotencyKeys.find(scope, hash);
+    if (!first) return null;
+    const run = await this.runs.find(first.runId);
+    if (!run) throw new RunNotFoundError(first.runId);
+    const { runId, createdAt } = run;
+    return answer({ runId, workflowId: scope.workflowId, ...first.names, createdAt });
+  }
+}
+
+function answer(run: Omit<CreatedRun, 'status' | 'links'>): CreatedRun {
+  const { createdAt, ...ids } = run;
+  return { ...ids, status: 'CREATED', createdAt, links: runLinks(run.workflowName, run.runId) };
+}

@@ -1,0 +1,60 @@
+import { rm } from 'node:fs/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Request } from 'express';
+import { parseJson } from '../../common/json/parse-json.js';
+import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
+import { Workspaces } from '../../runs/workspaces/workspaces.js';
+import { mediaType, UnsupportedMediaTypeError } from '../uploads/content-type.js';
+import { receiveUpload, type ReceivedFile } from '../uploads/receive-upload.js';
+
+/** The body of a creation, its files already on disk. */
+export interface RunBody {
+  /** Parsed JSON, not yet validated. */
+  json: unknown;
+  files: ReceivedFile[];
+  /** The folder with the files; null when there are none. */
+  staged: string | null;
+}
+
+/** Reads the body of a creation: JSON, or multipart with files. */
+@Injectable()
+export class ReadRunBody {
+  readonly #log = new Logger(ReadRunBody.name);
+
+  constructor(
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+    private readonly workspaces: Workspaces,
+  ) {}
+
+  /**
+   * Hands the body to `use` and removes the staged files afterwards, unless `use` has made them a workspace.
+   * Throws a ValidationError, an UnsupportedMediaTypeError or a PayloadTooLargeError.
+   */
+  async execute<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {
+    const type = mediaType(request);
+    if (type === 'multipart/form-data') return this.#multipart(request, use);
+    if (type === null && !hasBody(request)) return use({ json: {}, files: [], staged: null });
+    if (type !== 'application/json') {
+      throw new UnsupportedMediaTypeError('the body must be application/json or multipart/form-data');
+    }
+    return use({ json: (request.body as unknown) ?? {}, files: [], staged: null });
+  }
+
+  async #multipart<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {
+    const staged = await this.workspaces.stage();
+    try {
+      const { payload, files } = await receiveUpload(request, staged, this.config.externalApi.limits);
+      const json = payload === null ? {} : parseJson(payload, { maxDepth: this.config.http.maxJsonDepth });
+      return await use({ json, files, staged });
+    } finally {
+      // What has been adopted is no longer here.
+      await rm(staged, { recursive: true, force: true }).catch((error: unknown) =>
+        this.#log.warn(`staged files were left in ${staged}: ${String(error)}`),
+      );
+    }
+  }
+}
+
+function hasBody(request: Request): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+}
