@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Request } from 'express';
+import type { JsonValue } from '../../common/json/json-value.js';
 import { parseJson } from '../../common/json/parse-json.js';
 import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
@@ -10,7 +11,7 @@ import { receiveUpload, type ReceivedFile } from '../uploads/receive-upload.js';
 /** The body of a creation, its files already on disk. */
 export interface RunBody {
   /** Parsed JSON, not yet validated. */
-  json: unknown;
+  json: JsonValue;
   files: ReceivedFile[];
   /** The folder with the files; null when there are none. */
   staged: string | null;
@@ -37,7 +38,7 @@ export class ReadRunBody {
     if (type !== 'application/json') {
       throw new UnsupportedMediaTypeError('the body must be application/json or multipart/form-data');
     }
-    return use({ json: (request.body as unknown) ?? {}, files: [], staged: null });
+    return use({ json: (request.body as JsonValue | undefined) ?? {}, files: [], staged: null });
   }
 
   async #multipart<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {
