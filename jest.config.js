@@ -3,7 +3,7 @@
  * Sources are TypeScript ES modules, compiled by swc; the mapper drops the `.js` that nodenext imports carry.
  */
 const shared = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/leak-environment.js',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
@@ -22,15 +22,22 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
 };
 
+/** For suites on a real PostgreSQL: test/support/test-database.ts. */
+const postgres = {
+  globalSetup: '<rootDir>/test/support/postgres/global-setup.js',
+  globalTeardown: '<rootDir>/test/support/postgres/global-teardown.js',
+};
+
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
     {
       ...shared,
+      ...postgres,
       displayName: 'integration',
       testMatch: ['<rootDir>/test/{integration,contract}/**/*.spec.ts'],
     },
-    { ...shared, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'] },
-    { ...shared, displayName: 'faults', testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
+    { ...shared, ...postgres, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'] },
+    { ...shared, ...postgres, displayName: 'faults', testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
   ],
 };

