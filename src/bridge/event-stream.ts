@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { maskSecrets } from './mask-secrets.js';
-import type { BridgeEvent } from './protocol.js';
+import { MAX_EVENT_CHARS, type BridgeEvent } from './protocol.js';
 
 /** Reports what happens in a run of the bridge; resolves when the reader can take more. */
 export type Emit = (event: BridgeEvent) => Promise<void>;
@@ -34,8 +34,7 @@ export class EventStream {
     if (this.#ended || this.#response.destroyed) return;
     const last = event.event === 'result' || event.event === 'error';
     if (last) this.#ended = true;
-    const data = maskSecrets(JSON.stringify(event.data), this.#secrets);
-    const flowing = this.#response.write(`event: ${event.event}\ndata: ${data}\n\n`);
+    const flowing = this.#response.write(this.#frame(event));
     if (last) this.close();
     else if (!flowing) await this.#drained();
   }
@@ -44,6 +43,12 @@ export class EventStream {
     clearInterval(this.#heartbeat);
     this.#ended = true;
     if (!this.#response.writableEnded) this.#response.end();
+  }
+
+  #frame(event: BridgeEvent): string {
+    const data = maskSecrets(JSON.stringify(event.data), this.#secrets);
+    if (data.length <= MAX_EVENT_CHARS) return `event: ${event.event}\ndata: ${data}\n\n`;
+    return this.#frame(fitting(event, data.length));
   }
 
   #beat(): void {
@@ -62,6 +67,29 @@ export class EventStream {
       // The reader has gone; the run is aborted by whoever watches the connection.
     } finally {
       this.#response.off('close', stop);
+    }
+  }
+}
+
+/** What stands in for an event that no reader would take. */
+function fitting(event: BridgeEvent, chars: number): BridgeEvent {
+  const note = `left out: ${chars} characters are more than an event may have`;
+  switch (event.event) {
+    case 'tool_call':
+      return { event: 'tool_call', data: { ...event.data, args: { truncated: note } } };
+    case 'tool_result':
+      return { event: 'tool_result', data: { ...event.data, result: { truncated: note } } };
+    case 'todo_update':
+      return { event: 'todo_update', data: { todos: [note] } };
+    case 'thinking':
+    case 'text':
+      return { event: event.event, data: { text: note } };
+    case 'usage':
+      return event;
+    case 'result':
+    case 'error': {
+      const message = `the answer is too large: ${chars} characters`;
+      return { event: 'error', data: { code: 'provider_bad_response', message, retryable: false } };
     }
   }
 }

@@ -79,3 +79,6 @@ export const BRIDGE_ENV = {
   allowDemo: 'BRIDGE_ALLOW_DEMO',
   logLevel: 'BRIDGE_LOG_LEVEL',
 } as const;
+
+/** Largest payload of one event, in characters; what is larger is replaced by an error. */
+export const MAX_EVENT_CHARS = 4 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { defineTool, ToolError, type BridgeTool } from './bridge-tool.js';
 import type { Workspace } from './workspace.js';
 
 /** Largest file one call may write. */
-export const WRITE_BYTES = 5 * 1024 * 1024;
+export const WRITE_BYTES = 2 * 1024 * 1024;
 
 /** Writes a whole file as UTF-8, with the folders on the way; an existing file is replaced. */
 export function writeFileTool(workspace: () => Promise<Workspace>): BridgeTool {

@@ -66,4 +66,6 @@ export interface Workbench {
   contextQuery: BridgeContextQuery | null;
   /** The nodes it directly comes from, named in the prompt where it may query them. */
   predecessors: readonly { nodeId: string; label: string }[];
+  /** Planner only: answers asked of it so far in the run, re-asks included, from 0. */
+  planIndex?: number;
 }

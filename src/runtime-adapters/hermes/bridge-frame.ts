@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { BridgeEvent } from '../../bridge/protocol.js';
+import { failureOf, RuntimeFault } from '../protocol/failure-classification.js';
+
+const text = z.object({ text: z.string() });
+const count = z
+  .number()
+  .nullish()
+  .transform((value) => value ?? 0);
+const callOf = { call_id: z.coerce.string(), tool: z.string() };
+const json = z.unknown().transform((value) => value ?? null);
+
+/** Tolerant where a bridge in another language may differ: a missing optional field is its null. */
+const SCHEMAS = {
+  thinking: text,
+  text,
+  tool_call: z.object({ ...callOf, args: json }),
+  tool_result: z.object({
+    ...callOf,
+    result: json,
+    error: z
+      .string()
+      .nullish()
+      .transform((value) => value ?? null),
+  }),
+  todo_update: z.object({ todos: z.array(z.unknown()) }),
+  usage: z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
+  result: z.object({
+    text: z
+      .string()
+      .nullish()
+      .transform((value) => value ?? ''),
+    data: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .transform((value) => value ?? null),
+    finish_reason: z.enum(['stop', 'length']).optional(),
+  }),
+  error: z.object({
+    code: z.coerce.string().default('error'),
+    message: z.string().default('the bridge gave no reason'),
+    retryable: z.boolean().default(false),
+  }),
+} as const;
+
+/**
+ * One event of the bridge. Null for a name that the protocol does not have: a newer bridge may say more. Throws
+ * RuntimeFault `provider_bad_response` when the payload is not what the name promises.
+ */
+export function readBridgeFrame(name: string | null, payload: string): BridgeEvent | null {
+  if (name === null || !Object.hasOwn(SCHEMAS, name)) return null;
+  const event = name as keyof typeof SCHEMAS;
+  let data: unknown;
+  try {
+    data = JSON.parse(payload);
+  } catch {
+    throw malformed(event, 'is not JSON');
+  }
+  const parsed = SCHEMAS[event].safeParse(data);
+  if (!parsed.success) throw malformed(event, parsed.error.issues[0]?.message ?? 'is wrong');
+  return { event, data: parsed.data } as BridgeEvent;
+}
+
+function malformed(event: string, why: string): RuntimeFault {
+  return new RuntimeFault(
+    failureOf('provider_bad_response', `the bridge's event ${event} is malformed: ${why}`, {
+      code: 'malformed_event',
+    }),
+  );
+}

@@ -1,0 +1,21 @@
+import type { BridgeEndpoint } from './bridge-endpoint.js';
+
+/** What `GET {bridge}/health` says; null when it does not answer well within the time. */
+export async function bridgeHealth(
+  endpoint: BridgeEndpoint,
+  timeoutMillis: number,
+): Promise<{ active: number } | null> {
+  try {
+    const response = await fetch(`${endpoint.url}/health`, {
+      headers: { authorization: `Bearer ${endpoint.secret}` },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMillis),
+    });
+    const body = (await response.json()) as { active?: unknown };
+    if (response.status !== 200) return null;
+    return { active: typeof body.active === 'number' ? body.active : 0 };
+  } catch {
+    // Whatever kept it from answering, it is not well.
+    return null;
+  }
+}

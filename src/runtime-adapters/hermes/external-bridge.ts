@@ -1,0 +1,42 @@
+import { BridgeUnavailableError, type BridgeEndpoint, type BridgeSource } from './bridge-endpoint.js';
+
+/** A bridge that somebody else runs (`hermes.bridge.mode: external`), a Python hermes_bridge for instance. */
+export class ExternalBridge implements BridgeSource {
+  readonly #url: string | null;
+  readonly #secret: () => Promise<string>;
+  #stopping = false;
+
+  /** `secret` throws BridgeUnavailableError naming the key to fix when there is none. */
+  constructor(options: { url: string | null; secret: () => Promise<string> }) {
+    this.#url = options.url?.replace(/\/+$/, '') ?? null;
+    this.#secret = options.secret;
+  }
+
+  start(): void {
+    // It runs already, or will; there is nothing to begin.
+  }
+
+  async endpoint(signal: AbortSignal): Promise<BridgeEndpoint> {
+    signal.throwIfAborted();
+    if (!this.#url) throw new BridgeUnavailableError('hermes.bridge.url is not set', false);
+    return { url: this.#url, secret: await this.#secret() };
+  }
+
+  /** It has its own models, of which this server knows nothing. */
+  problemWithModels(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  isReady(): boolean {
+    return this.#url !== null;
+  }
+
+  isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping = true;
+    return Promise.resolve();
+  }
+}
