@@ -17,7 +17,12 @@ class MemoryStore {
   failing = false;
   #open = 0;
 
-  async readPage(_runId: string, after: number, limit: number, maxBytes: number): Promise<StoredStreamEvent[]> {
+  async readPage(
+    _runId: string,
+    after: number,
+    limit: number,
+    maxBytes: number,
+  ): Promise<StoredStreamEvent[]> {
     this.reads += 1;
     this.#open += 1;
     this.atOnce = Math.max(this.atOnce, this.#open);
@@ -271,42 +276,53 @@ describe('LiveTail', () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.constant({ do: 'happen' as const, local: true }) },
       { weight: 1, arbitrary: fc.constant({ do: 'happen' as const, local: false }) },
-      { weight: 2, arbitrary: fc.record({ do: fc.constant('join' as const), room: fc.integer({ min: 1, max: 5 }), from: fc.nat(1000) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          do: fc.constant('join' as const),
+          room: fc.integer({ min: 1, max: 5 }),
+          from: fc.nat(1000),
+        }),
+      },
       { weight: 2, arbitrary: fc.constant({ do: 'drain' as const }) },
       { weight: 2, arbitrary: fc.constant({ do: 'settle' as const }) },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 8 }), async (steps, frames) => {
-        store = new MemoryStore();
-        bus = new RunEventBus();
-        const tail = tailOf({
-          pollMillis: 1,
-          ring: { frames, bytes: 1e6 },
-          page: { events: 3, bytes: 1e6 },
-          concurrentReads: 2,
-        });
-        const clients: { client: Client; from: number }[] = [];
-        for (const one of steps) {
-          if (one.do === 'happen') happen({ local: one.local });
-          else if (one.do === 'join') {
-            const known = store.events.length;
-            const from = Math.min(one.from, known);
-            const client = new Client();
-            client.room = one.room;
-            tail.read(RUN, from, known, client);
-            clients.push({ client, from });
-          } else if (one.do === 'drain') for (const { client } of clients) client.drain();
-          else await settled();
-        }
-        happen({ last: true });
-        while (tail.readers > 0) {
-          for (const { client } of clients) client.drain();
-          await settled();
-        }
-        const count = store.events.length;
-        for (const { client, from } of clients) expect(client.seqs).toEqual(upTo(count, from + 1));
-        await tail.close();
-      }),
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 60 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (steps, frames) => {
+          store = new MemoryStore();
+          bus = new RunEventBus();
+          const tail = tailOf({
+            pollMillis: 1,
+            ring: { frames, bytes: 1e6 },
+            page: { events: 3, bytes: 1e6 },
+            concurrentReads: 2,
+          });
+          const clients: { client: Client; from: number }[] = [];
+          for (const one of steps) {
+            if (one.do === 'happen') happen({ local: one.local });
+            else if (one.do === 'join') {
+              const known = store.events.length;
+              const from = Math.min(one.from, known);
+              const client = new Client();
+              client.room = one.room;
+              tail.read(RUN, from, known, client);
+              clients.push({ client, from });
+            } else if (one.do === 'drain') for (const { client } of clients) client.drain();
+            else await settled();
+          }
+          happen({ last: true });
+          while (tail.readers > 0) {
+            for (const { client } of clients) client.drain();
+            await settled();
+          }
+          const count = store.events.length;
+          for (const { client, from } of clients) expect(client.seqs).toEqual(upTo(count, from + 1));
+          await tail.close();
+        },
+      ),
       { numRuns: 60 },
     );
   });

@@ -42,10 +42,7 @@ export function encodeCursor({ createdAt, runId }: RunCursor): string {
   return Buffer.from(JSON.stringify([createdAt.getTime(), runId])).toString('base64url');
 }
 
-const cursorContent = z.tuple([
-  z.number().int().min(0).max(8.64e15),
-  z.string().regex(/^[a-z0-9_-]{1,64}$/),
-]);
+const cursorContent = z.tuple([z.number().int().min(0).max(8.64e15), z.string().regex(/^[a-z0-9_-]{1,64}$/)]);
 
 export function decodeCursor(text: string): RunCursor {
   let content: unknown;

@@ -15,10 +15,27 @@ const jsonObject = z.custom<JsonObject>(
  */
 export const runRequestSchema = z.object({
   variables: jsonObject.nullish().transform((variables) => variables ?? {}),
-  async: z.boolean().nullish().transform((async) => async ?? true),
-  failStrategy: z.enum(['abort', 'skip']).nullish().transform((strategy) => strategy ?? null),
-  ttlHours: z.number().int().min(1).max(8760).nullish().transform((hours) => hours ?? DEFAULT_TTL_HOURS),
-  callbackUrl: z.string().min(1).max(2048).nullish().transform((url) => url ?? null),
+  async: z
+    .boolean()
+    .nullish()
+    .transform((async) => async ?? true),
+  failStrategy: z
+    .enum(['abort', 'skip'])
+    .nullish()
+    .transform((strategy) => strategy ?? null),
+  ttlHours: z
+    .number()
+    .int()
+    .min(1)
+    .max(8760)
+    .nullish()
+    .transform((hours) => hours ?? DEFAULT_TTL_HOURS),
+  callbackUrl: z
+    .string()
+    .min(1)
+    .max(2048)
+    .nullish()
+    .transform((url) => url ?? null),
 });
 
 export type RunRequest = z.infer<typeof runRequestSchema>;

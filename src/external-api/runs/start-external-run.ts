@@ -10,7 +10,8 @@ export class StartExternalRun {
   constructor(private readonly startRun: StartRun) {}
 
   async execute(_caller: ApiKeyIdentity, run: RunEntity): Promise<{ startedAt: Date }> {
-    if (run.workspaceExpiredAt !== null && run.status === 'CREATED') throw new WorkspaceExpiredError(run.runId);
+    if (run.workspaceExpiredAt !== null && run.status === 'CREATED')
+      throw new WorkspaceExpiredError(run.runId);
     return this.startRun.execute(run.runId);
   }
 }

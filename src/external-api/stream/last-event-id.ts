@@ -8,7 +8,9 @@ export function readLastEventId(header: string | string[] | undefined, query: un
   const given = header ?? query;
   if (given === undefined) return null;
   if (typeof given !== 'string' || !/^\d+$/.test(given)) {
-    throw ValidationError.ofFields([{ field: 'Last-Event-ID', message: 'must be an integer in decimal digits' }]);
+    throw ValidationError.ofFields([
+      { field: 'Last-Event-ID', message: 'must be an integer in decimal digits' },
+    ]);
   }
   return Number(given);
 }

@@ -83,7 +83,8 @@ function decodeExtended(value: string): string {
   const match = /^([^']*)'[^']*'(.*)$/s.exec(value);
   const charset = match?.[1]?.toLowerCase();
   const encoded = match?.[2];
-  if (encoded === undefined || /%(?![0-9a-fA-F]{2})/.test(encoded)) return refuse('has a malformed filename*');
+  if (encoded === undefined || /%(?![0-9a-fA-F]{2})/.test(encoded))
+    return refuse('has a malformed filename*');
   if (charset === 'utf-8') {
     try {
       return decodeURIComponent(encoded);

@@ -82,8 +82,14 @@ describe('receiveUpload', () => {
   it('takes files before and after the payload, in the bytes and names they came with', async () => {
     const parts = [
       file('报告.md', '# 标题\r\n'),
-      { head: 'content-disposition: form-data; name="payload"; filename="blob"\r\nContent-Type: application/json', body: '{"a":1}' },
-      { head: 'Content-Disposition: form-data; name="files"; filename="x"\r\nX-Relative-Path: 资料/😀.bin', body: Buffer.from([0, 13, 10, 45, 45, 67]) },
+      {
+        head: 'content-disposition: form-data; name="payload"; filename="blob"\r\nContent-Type: application/json',
+        body: '{"a":1}',
+      },
+      {
+        head: 'Content-Disposition: form-data; name="files"; filename="x"\r\nX-Relative-Path: 资料/😀.bin',
+        body: Buffer.from([0, 13, 10, 45, 45, 67]),
+      },
     ];
     const upload = await post(multipart(parts));
     expect(upload.payload).toBe('{"a":1}');
@@ -96,8 +102,14 @@ describe('receiveUpload', () => {
   });
 
   it.each([1, 2, 3, 7, 64])('reads a body that arrives in chunks of %i bytes', async (chunkBytes) => {
-    const upload = await post(multipart([field('payload', '{}'), file('a/b.txt', 'x'.repeat(300)), file('c', '')]), chunkBytes);
-    expect(upload.files.map(({ path: name, bytes }) => [name, bytes])).toEqual([['a/b.txt', 300], ['c', 0]]);
+    const upload = await post(
+      multipart([field('payload', '{}'), file('a/b.txt', 'x'.repeat(300)), file('c', '')]),
+      chunkBytes,
+    );
+    expect(upload.files.map(({ path: name, bytes }) => [name, bytes])).toEqual([
+      ['a/b.txt', 300],
+      ['c', 0],
+    ]);
   });
 
   it('prefers filename* to filename', async () => {
@@ -127,12 +139,15 @@ describe('receiveUpload', () => {
     await expect(post(multipart(parts))).rejects.toThrow(why);
   });
 
-  it.each(['', '--B', '\r\n--B-', '--B\r\n', '--B\r\nContent-Disposition: form-data; name="files"; filename="b"\r\n'])(
-    'refuses a body that ends in %j',
-    async (end) => {
-      await expect(post(multipart([file('a', 'x')], end))).rejects.toThrow(/truncated|malformed|no headers/);
-    },
-  );
+  it.each([
+    '',
+    '--B',
+    '\r\n--B-',
+    '--B\r\n',
+    '--B\r\nContent-Disposition: form-data; name="files"; filename="b"\r\n',
+  ])('refuses a body that ends in %j', async (end) => {
+    await expect(post(multipart([file('a', 'x')], end))).rejects.toThrow(/truncated|malformed|no headers/);
+  });
 
   it('refuses a body cut off at any byte', async () => {
     const whole = multipart([field('payload', '{}'), file('a', 'xyz')]).subarray(0, -4);
@@ -141,7 +156,10 @@ describe('receiveUpload', () => {
     const outcomes: string[] = [];
     server.on('request', (request, response) => {
       void receiveUpload(request, staged, LIMITS)
-        .then(() => 'accepted', () => 'refused')
+        .then(
+          () => 'accepted',
+          () => 'refused',
+        )
         .then(async (text) => {
           await rm(path.join(staged, 'a'), { force: true });
           response.end(text);

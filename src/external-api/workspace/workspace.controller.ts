@@ -33,7 +33,10 @@ export class WorkspaceController {
     if (response.destroyed) return;
     response.writeHead(200, {
       'Content-Type': 'application/zip',
-      'Content-Disposition': attachment(`${workflow.displayName}-${runId}.zip`, `${workflow.name}-${runId}.zip`),
+      'Content-Disposition': attachment(
+        `${workflow.displayName}-${runId}.zip`,
+        `${workflow.name}-${runId}.zip`,
+      ),
       'Cache-Control': 'no-store, no-transform',
       'X-Content-Type-Options': 'nosniff',
     });
