@@ -9,6 +9,8 @@ export interface PendingRuntimeCall {
   correlationId: string;
   provider: ProviderRef;
   providerRequestId: string | null;
+  /** Whose credential scope holds; null for an inline node. */
+  agentKey?: string | null;
   /** What the adapter itself noted to find the call again (a task id, a conversation id). */
   recovery: Record<string, string>;
 }

@@ -7,7 +7,11 @@ import type { AgentRuntimeResponse } from './agent-runtime-response.js';
  */
 export type AgentRuntimeEvent =
   | { type: 'runtime.requested'; commandId: string }
-  | { type: 'runtime.started'; providerRequestId: string | null }
+  /**
+   * The provider has accepted it. `recovery` is what the adapter needs to find the call again: store it with the call
+   * and hand it back in `PendingRuntimeCall.recovery`. Comes a second time where more became known.
+   */
+  | { type: 'runtime.started'; providerRequestId: string | null; recovery?: Record<string, string> }
   | { type: 'runtime.delta'; channel: 'text' | 'thinking'; text: string }
   | { type: 'runtime.tool_call'; callId: string; tool: string; args: JsonValue }
   | { type: 'runtime.tool_result'; callId: string; tool: string; result: JsonValue; error: string | null }

@@ -8,6 +8,8 @@ export type ProviderRef =
         appType: 'agent' | 'chat' | 'workflow';
         appId: string | null;
         workflowId: string | null;
+        /** Streaming unless a short task asks for one answer; agent apps always stream. */
+        responseMode?: 'streaming' | 'blocking';
         credentialRef: string;
       };
     }

@@ -1,27 +1,26 @@
 import type { AgentRuntimeEvent } from './agent-runtime-event.js';
+import type { AgentRuntimeResponse, RuntimeFailure } from './agent-runtime-response.js';
+import { failureOf } from './failure-classification.js';
 import type { RuntimeProvider } from './provider-ref.js';
 
 /** Fails closed: nothing was sent, and no other provider is asked. */
 export function runtimeUnavailable(provider: RuntimeProvider): AgentRuntimeEvent {
+  const failure = failureOf('runtime_unavailable', `the runtime ${provider} is not configured`);
+  return { type: 'runtime.failed', response: refusedResponse(provider, failure) };
+}
+
+/** The response of a call of which not a byte was sent. */
+export function refusedResponse(provider: RuntimeProvider, failure: RuntimeFailure): AgentRuntimeResponse {
   return {
-    type: 'runtime.failed',
-    response: {
-      status: 'failed',
-      outputSummary: '',
-      output: null,
-      outputPayloadRef: null,
-      providerRequestId: null,
-      provider,
-      usage: null,
-      traceability: 'none',
-      finishReason: 'error',
-      failure: {
-        type: 'runtime_unavailable',
-        code: null,
-        httpStatus: null,
-        retryable: false,
-        message: `the runtime ${provider} is not configured`,
-      },
-    },
+    status: 'failed',
+    outputSummary: '',
+    output: null,
+    outputPayloadRef: null,
+    providerRequestId: null,
+    provider,
+    usage: null,
+    traceability: 'none',
+    finishReason: 'error',
+    failure,
   };
 }
