@@ -119,6 +119,8 @@ export const appConfigSchema = z.strictObject({
       retentionMinutes: z.number().min(0),
       /** Text a visit's logs may hold in memory before the database answers for it. */
       logBytesPerVisit: byteSize,
+      /** Estimated memory of all visits held; beyond it runs that ended go early. */
+      memoryLimit: byteSize,
     }),
     bridge: z.strictObject({
       mode: z.enum(['managed', 'external']),

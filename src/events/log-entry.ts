@@ -1,4 +1,5 @@
-import type { LogType } from './run-event.js';
+import { assertNever } from '../common/errors/assert-never.js';
+import type { LogType, RunEvent } from './run-event.js';
 
 /** An entry of a node's log as callers see it (decision 14; internal-context-query.md §2.3 `logs`). */
 export interface LogEntry {
@@ -32,5 +33,27 @@ export function toLogEntry(logType: LogType, payload: string): LogEntry {
       return { type: logType, timestamp, message: '', detail: content };
     case 'ERROR':
       return { type: logType, timestamp, message: error ?? '', detail: null };
+  }
+}
+
+/** Which entry of its node's log an event is, as `projectEvent` has it stored; null where it is none. */
+export function logTypeOf(event: RunEvent): LogType | null {
+  if (event.kind === 'visit-ended') return event.status === 'FAILED' ? 'ERROR' : null;
+  if (event.kind !== 'visit-logged') return null;
+  switch (event.entry.type) {
+    case 'text':
+      return null;
+    case 'thinking':
+      return 'THINKING';
+    case 'tool_call':
+      return 'TOOL_CALL';
+    case 'tool_result':
+      return 'TOOL_RESULT';
+    case 'todo':
+      return 'TODO_UPDATE';
+    case 'info':
+      return 'INFO';
+    default:
+      return assertNever(event.entry);
   }
 }
