@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { LOGGER, type Logger } from '../common/logging/logger.js';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
-import { SecretRedactor } from '../credentials/secret-redactor.js';
+import { SecretRedactor } from '../credentials/index.js';
 import { AnchorAfterCommit } from './anchor-after-commit.js';
 import { AnchorFile } from './anchor-file.js';
 import { AuditLog } from './audit-log.js';
@@ -32,17 +33,15 @@ import { VerifyAuditChain } from './verify-audit-chain.js';
   exports: [AuditLog, AuditTrail, VerifyAuditChain],
 })
 export class AuditModule implements OnModuleInit {
-  readonly #logger = new Logger(AuditModule.name);
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly anchors: AnchorFile,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
     const report = (error: unknown): void => {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#logger.error(`the audit chain's head could not be anchored under DATA_DIR/audit: ${why}`);
+      this.logger.error({ err: error }, "the audit chain's head could not be anchored under DATA_DIR/audit");
     };
     this.dataSource.subscribers.push(new AnchorAfterCommit(this.anchors, report));
   }

@@ -6,6 +6,9 @@ import { RunEventEntity } from '../events/run-event.entity.js';
 import { IdempotencyKeyEntity } from '../external-api/idempotency/idempotency-key.entity.js';
 import { RunEntity } from '../runs/run.entity.js';
 import { VisitEntity } from '../runs/visit.entity.js';
+import { RuntimeCallOutputEntity } from '../runtime-adapters/ledger/runtime-call-output.entity.js';
+import { RuntimeCallOwnerEntity } from '../runtime-adapters/ledger/runtime-call-owner.entity.js';
+import { RuntimeCallEntity } from '../runtime-adapters/ledger/runtime-call.entity.js';
 import { WorkflowVersionEntity } from '../workflows/workflow-version.entity.js';
 import { WorkflowEntity } from '../workflows/workflow.entity.js';
 import { migrations } from './migrations/index.js';
@@ -20,6 +23,9 @@ export const entities = [
   ApiKeyEntity,
   AuditLogEntity,
   AuditHeadEntity,
+  RuntimeCallEntity,
+  RuntimeCallOutputEntity,
+  RuntimeCallOwnerEntity,
   IdempotencyKeyEntity,
 ];
 

@@ -1,5 +1,6 @@
 import { CreateWorkflowsAndRuns1764547200000 } from './1764547200000-create-workflows-and-runs.js';
 import { CreateAuditLog1764550000000 } from './1764550000000-create-audit-log.js';
+import { CreateRuntimeCalls1764550000001 } from './1764550000001-create-runtime-calls.js';
 import { CreateIdempotencyKeys1764560000000 } from './1764560000000-create-idempotency-keys.js';
 import { CreateApiKeys1764580000000 } from './1764580000000-create-api-keys.js';
 
@@ -7,6 +8,7 @@ import { CreateApiKeys1764580000000 } from './1764580000000-create-api-keys.js';
 export const migrations = [
   CreateWorkflowsAndRuns1764547200000,
   CreateAuditLog1764550000000,
+  CreateRuntimeCalls1764550000001,
   CreateIdempotencyKeys1764560000000,
   CreateApiKeys1764580000000,
 ];

@@ -1,0 +1,112 @@
+import type { DataSource } from 'typeorm';
+import type { CallLedger } from './call-ledger.js';
+import { OWNER_LOST_SECONDS, type CallOwners } from './call-owners.js';
+import { isOpen } from './call-status.js';
+import { pendingCall, type RecoverRuntimeCall } from './recover-runtime-call.js';
+import type { RuntimeRouting } from './runtime-routing.js';
+import type { SendGovernedCall } from './send-governed-call.js';
+import { refusedResponse } from '../protocol/runtime-unavailable.js';
+import { failureOf } from '../protocol/failure-classification.js';
+
+const BATCH = 20;
+
+/** Longest that one pass waits for one provider. */
+const RECOVERY_MILLIS = 10 * 60_000;
+
+/**
+ * Ends the calls of processes that are gone and that nobody else will ask for: those of no visit, and those whose
+ * visit has ended meanwhile; the latter are stopped first. Calls of running visits are their engine's to recover.
+ */
+export class SettleOrphanedCalls {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly ledger: CallLedger,
+    private readonly owners: CallOwners,
+    private readonly router: Pick<RuntimeRouting, 'cancel'>,
+    private readonly recoverCall: RecoverRuntimeCall,
+    private readonly send: Pick<SendGovernedCall, 'record'>,
+    private readonly onError: (error: unknown) => void,
+  ) {}
+
+  /** One pass; returns how many calls it settled. */
+  async execute(signal: AbortSignal): Promise<number> {
+    const orphans = await this.#orphans();
+    const settled = await Promise.all(orphans.map((orphan) => this.#settle(orphan, signal)));
+    return settled.filter(Boolean).length;
+  }
+
+  #orphans(): Promise<{ commandId: string; owner: string; ofVisit: boolean }[]> {
+    return this.dataSource.query(
+      `SELECT c.command_id AS "commandId", c.owner, c.visit_uuid IS NOT NULL AS "ofVisit"
+         FROM runtime_calls c LEFT JOIN runtime_call_owners o ON o.owner = c.owner
+        WHERE c.status IN ('REQUESTED', 'STARTED') AND c.owner <> $1
+          AND coalesce(o.seen_at, c.requested_at) < now() - make_interval(secs => $2)
+          AND NOT EXISTS (SELECT 1 FROM visits v WHERE v.visit_uuid = c.visit_uuid AND v.status = 'RUNNING')
+        ORDER BY c.requested_at LIMIT $3`,
+      [this.owners.me, OWNER_LOST_SECONDS, BATCH],
+    );
+  }
+
+  async #settle(
+    orphan: { commandId: string; owner: string; ofVisit: boolean },
+    stop: AbortSignal,
+  ): Promise<boolean> {
+    this.owners.begin();
+    try {
+      if (!(await this.#claim(orphan))) return false;
+      if (orphan.ofVisit && (await this.#cancelled(orphan.commandId))) return true;
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(RECOVERY_MILLIS)]);
+      await this.recoverCall.execute(orphan.commandId, signal);
+      return true;
+    } catch (error) {
+      // Given back, so that a later pass tries again, here or elsewhere.
+      await this.#giveBack(orphan);
+      this.onError(error);
+      return false;
+    } finally {
+      this.owners.end();
+    }
+  }
+
+  async #claim({ commandId, owner }: { commandId: string; owner: string }): Promise<boolean> {
+    const [claimed] = await this.dataSource.query<[{ command_id: string }[], number]>(
+      `UPDATE runtime_calls SET owner = $1
+        WHERE command_id = $2 AND owner = $3 AND status IN ('REQUESTED', 'STARTED') RETURNING command_id`,
+      [this.owners.me, commandId, owner],
+    );
+    return claimed.length === 1;
+  }
+
+  async #giveBack({ commandId, owner }: { commandId: string; owner: string }): Promise<void> {
+    await this.dataSource
+      .query(`UPDATE runtime_calls SET owner = $1 WHERE command_id = $2 AND owner = $3`, [
+        owner,
+        commandId,
+        this.owners.me,
+      ])
+      .catch(this.onError);
+  }
+
+  /** Stops what a run that has ended left running at its provider. */
+  async #cancelled(commandId: string): Promise<boolean> {
+    const call = await this.ledger.find(commandId);
+    if (!call || !isOpen(call.status) || call.providerRequestId === null) return false;
+    if (!(await this.router.cancel(pendingCall(call)))) return false;
+    const stopped = refusedResponse(
+      call.provider,
+      failureOf('outcome_unknown', 'stopped after its run ended'),
+    );
+    await this.send.record(
+      commandId,
+      {
+        ...stopped,
+        status: 'cancelled',
+        finishReason: 'cancelled',
+        failure: null,
+        providerRequestId: call.providerRequestId,
+      },
+      call.toolCalls,
+    );
+    return true;
+  }
+}
