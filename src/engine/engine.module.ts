@@ -12,98 +12,80 @@ import { RunLeases } from '../runs/leases/run-leases.js';
 import { RunRepository } from '../runs/run.repository.js';
 import { VisitRepository } from '../runs/visit.repository.js';
 import { Workspaces } from '../runs/workspaces/workspaces.js';
-import { AgentRuntimeRouter } from '../runtime-adapters/agent-runtime-router.js';
-import { RuntimeAdaptersModule } from '../runtime-adapters/runtime-adapters.module.js';
-import { WorkflowRepository } from '../workflows/workflow.repository.js';
-import { WorkflowsModule } from '../workflows/workflows.module.js';
-import { InProcessDispatcher } from './dispatch/in-process-dispatcher.js';
-import type { RunDispatcher } from './dispatch/run-dispatcher.js';
-import { RUN_DISPATCHER } from './engine.tokens.js';
-import { CloseRun } from './execution/close-run.js';
-import { CompiledWorkflows } from './execution/compiled-workflows.js';
-import { ExecuteRun } from './execution/execute-run.js';
+import { AgentRuntimeRouter, RuntimeAdaptersModule } from '../runtime-adapters/index.js';
+import { WorkflowRepository, WorkflowsModule } from '../workflows/index.js';
+import { createEngine, type Engine } from './engine.js';
 import { ExecutionRegistry } from './execution/execution-registry.js';
-import type { ExecutionServices } from './execution/execution-services.js';
-import { LargeOutputs } from './execution/large-outputs.js';
-import { readWaiting } from './execution/read-waiting.js';
-import { nodeExecutors } from './nodes/node-executors.js';
+import { AnswerHumanInput } from './use-cases/answer-human-input.js';
 import { CancelRun } from './use-cases/cancel-run.js';
 import { CreateRun } from './use-cases/create-run.js';
+import { RerunRun } from './use-cases/rerun-run.js';
 import { StartRun } from './use-cases/start-run.js';
 
-const EXECUTION_SERVICES = Symbol('ExecutionServices');
+const ENGINE = Symbol('Engine');
 
 /** Walks the graphs of runs and lets their nodes act; recovers what a process that died left behind. */
 @Module({
   imports: [ContextQueryModule, RuntimeAdaptersModule, WorkflowsModule],
   providers: [
-    CreateRun,
-    StartRun,
-    CancelRun,
     {
-      provide: CompiledWorkflows,
-      inject: [WorkflowRepository],
-      useFactory: (workflows: WorkflowRepository) => new CompiledWorkflows(workflows),
-    },
-    {
-      provide: EXECUTION_SERVICES,
-      inject: [APP_CONFIG, DataSource, Workspaces, AgentRuntimeRouter, ContextTokens],
-      useFactory: (
-        config: AppConfig,
-        dataSource: DataSource,
-        workspaces: Workspaces,
-        runtime: AgentRuntimeRouter,
-        tokens: ContextTokens,
-      ): ExecutionServices => ({
-        executors: nodeExecutors({ runtime, tokens, catalogue: null, defaultModel: config.hermes.llm.model }),
-        workspaces,
-        largeOutputs: new LargeOutputs(),
-        streamMergeMillis: config.engine.streamMergeMillis,
-        defaultConcurrency: config.engine.runConcurrency,
-        readWaiting: (runId) => readWaiting(dataSource, runId),
-      }),
-    },
-    {
-      provide: ExecutionRegistry,
-      inject: [RunLeases, LOGGER],
-      useFactory: (leases: RunLeases, logger: Logger) => new ExecutionRegistry(leases, logger),
-    },
-    {
-      provide: ExecuteRun,
+      provide: ENGINE,
       inject: [
-        RunLeases,
+        APP_CONFIG,
+        LOGGER,
+        DataSource,
         RunRepository,
         VisitRepository,
-        RunEventStore,
-        CompiledWorkflows,
+        RunLeases,
         JournalWriter,
-        ExecutionRegistry,
-        EXECUTION_SERVICES,
+        RunEventStore,
+        Workspaces,
+        WorkflowRepository,
+        AgentRuntimeRouter,
+        ContextTokens,
       ],
-      useFactory: (...parts: ConstructorParameters<typeof ExecuteRun>) => new ExecuteRun(...parts),
-    },
-    {
-      provide: CloseRun,
-      inject: [ExecuteRun],
-      useFactory: (executeRun: ExecuteRun) => new CloseRun(executeRun),
-    },
-    {
-      provide: RUN_DISPATCHER,
-      inject: [ExecuteRun, RunLeases, ExecutionRegistry, APP_CONFIG, LOGGER],
       useFactory: (
-        executeRun: ExecuteRun,
-        leases: RunLeases,
-        registry: ExecutionRegistry,
-        { engine }: AppConfig,
+        config: AppConfig,
         logger: Logger,
-      ): RunDispatcher => new InProcessDispatcher(executeRun, leases, registry, engine, logger),
+        dataSource: DataSource,
+        runs: RunRepository,
+        visits: VisitRepository,
+        leases: RunLeases,
+        journals: JournalWriter,
+        events: RunEventStore,
+        workspaces: Workspaces,
+        workflows: WorkflowRepository,
+        runtime: AgentRuntimeRouter,
+        tokens: ContextTokens,
+      ): Engine =>
+        createEngine({
+          config,
+          logger,
+          dataSource,
+          runs,
+          visits,
+          leases,
+          journals,
+          events,
+          workspaces,
+          workflows,
+          runtime,
+          tokens,
+          catalogue: null,
+        }),
     },
+    { provide: CreateRun, inject: [ENGINE], useFactory: (engine: Engine) => engine.createRun },
+    { provide: StartRun, inject: [ENGINE], useFactory: (engine: Engine) => engine.startRun },
+    { provide: CancelRun, inject: [ENGINE], useFactory: (engine: Engine) => engine.cancelRun },
+    { provide: RerunRun, inject: [ENGINE], useFactory: (engine: Engine) => engine.rerunRun },
+    { provide: AnswerHumanInput, inject: [ENGINE], useFactory: (engine: Engine) => engine.answerHumanInput },
+    { provide: ExecutionRegistry, inject: [ENGINE], useFactory: (engine: Engine) => engine.registry },
   ],
-  exports: [CreateRun, StartRun, CancelRun, ExecutionRegistry, RUN_DISPATCHER],
+  exports: [CreateRun, StartRun, CancelRun, RerunRun, AnswerHumanInput, ExecutionRegistry],
 })
 export class EngineModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
-    @Inject(RUN_DISPATCHER) private readonly dispatcher: RunDispatcher,
+    @Inject(ENGINE) private readonly engine: Engine,
     private readonly leases: RunLeases,
     private readonly address: DatabaseAddress,
     private readonly journals: JournalWriter,
@@ -117,11 +99,11 @@ export class EngineModule implements OnApplicationBootstrap, OnApplicationShutdo
       this.logger.error({ err: error, subscriber, runId: event.runId }, 'an event subscriber failed');
     });
     if (this.address.exclusive) await this.leases.forfeitAll();
-    await this.dispatcher.start();
+    await this.engine.dispatcher.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.dispatcher.stop();
+    await this.engine.dispatcher.stop();
     await this.journals.idle();
     await this.connection.close();
   }

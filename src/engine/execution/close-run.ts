@@ -4,8 +4,8 @@ import { failed } from '../../runs/envelope.js';
 import type { JournalEntry } from '../../runs/journal/journal-entry.js';
 import type { RunLease } from '../../runs/leases/run-leases.js';
 import type { VisitEntity } from '../../runs/visit.entity.js';
-import type { GraphNode } from '../../workflows/graph/graph-data.js';
-import type { ExecuteRun } from './execute-run.js';
+import type { WalkNode } from '../walks/walk.js';
+import type { AfterEnd, ExecuteRun } from './execute-run.js';
 import { openFrame } from './frame.js';
 import { restoreFrame } from './restore-frame.js';
 import { failure, type RunAbort } from './run-ending.js';
@@ -16,11 +16,15 @@ import type { ExecutionInput } from './run-execution.js';
  * had not begun `SKIPPED`, and the terminal event follows, all in one commit.
  */
 export class CloseRun {
-  constructor(private readonly executeRun: ExecuteRun) {}
+  constructor(
+    private readonly executeRun: ExecuteRun,
+    private readonly afterEnd: AfterEnd,
+  ) {}
 
   async execute(lease: RunLease, reason: RunAbort): Promise<void> {
     const input = await this.executeRun.load(lease);
     await input.journal.record(closingEntry(input, reason));
+    await this.afterEnd(input.run, input.graph);
   }
 }
 
@@ -40,18 +44,17 @@ function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
     concurrency: 1,
     settled: null,
   });
-  restoreFrame(root, stored, (visit, node) => refOf(visit, node));
+  const restored = restoreFrame(root, stored, (visit, node) => refOf(visit, node));
   for (const visit of stored) {
     if (visit.status !== 'RUNNING' && visit.status !== 'WAITING') continue;
     const { sortOrder, attempt, tokens, toolCalls } = visit;
     const envelope = failed(`cancelled: ${reason.error}`);
     const ended = { status: 'FAILED', envelope, errorCode: 'CANCELLED' } as const;
     entry.changed.push({ sortOrder, attempt, tokens, toolCalls, ...ended });
-    entry.events.push({ kind: 'visit-ended', visit: refOf(visit, nodeOf(input, visit)), ...ended });
+    entry.events.push({ kind: 'visit-ended', visit: refOf(visit, walk.node(visit.nodeId)), ...ended });
   }
   let sortOrder = stored.reduce((most, visit) => Math.max(most, visit.sortOrder), 0);
-  const { begin, skip } = walk.advance();
-  const notBegun = [...skip.map(({ nodeId }) => nodeId), ...begin.map(({ nodeId }) => nodeId)];
+  const notBegun = [...restored.skip, ...root.queue].map(({ nodeId }) => nodeId);
   for (const nodeId of [...notBegun, ...walk.undecided()]) {
     const node = graph.node(nodeId);
     if (!node) continue;
@@ -64,13 +67,9 @@ function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
   return { ...entry, events: [...entry.events, event], end };
 }
 
-function nodeOf({ graph, walk }: ExecutionInput, visit: VisitEntity): GraphNode | undefined {
-  return walk.node?.(visit.nodeId) ?? graph.node(visit.nodeId);
-}
-
 function refOf(
   visit: Pick<VisitEntity, 'visitUuid' | 'nodeId' | 'nodeType' | 'iterSeq'>,
-  node: GraphNode | undefined,
+  node: WalkNode | undefined,
 ): VisitRef {
   const { visitUuid, nodeId, nodeType, iterSeq } = visit;
   return { visitUuid, nodeId, nodeType, iterSeq, label: node?.data.label ?? nodeId };

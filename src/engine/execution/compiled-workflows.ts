@@ -1,6 +1,8 @@
 import { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import type { WorkflowDefinition } from '../../workflows/workflow-definition.js';
 import type { WorkflowRepository } from '../../workflows/workflow.repository.js';
+import type { WorkflowSettings } from '../../workflows/graph/graph-data.js';
+import { AgenticWalk, type AgenticRules } from '../walks/agentic-walk.js';
 import { DagWalk } from '../walks/dag-walk.js';
 import type { Walk } from '../walks/walk.js';
 
@@ -17,7 +19,11 @@ const MAX_CACHED = 500;
 export class CompiledWorkflows {
   readonly #cache = new Map<string, Promise<CompiledWorkflow>>();
 
-  constructor(private readonly workflows: WorkflowRepository) {}
+  constructor(
+    private readonly workflows: WorkflowRepository,
+    /** See `engine.max-visits-per-run`. */
+    private readonly maxVisitsPerRun: number,
+  ) {}
 
   find(workflowId: string, version: number): Promise<CompiledWorkflow> {
     const key = `${workflowId}:${version}`;
@@ -35,6 +41,22 @@ export class CompiledWorkflows {
     const workflow = await this.workflows.findVersion(workflowId, version);
     if (!workflow) throw new Error(`workflow ${workflowId} has no version ${version}`);
     const graph = WorkflowGraph.of(workflow.graphData);
-    return { workflow, graph, newWalk: () => new DagWalk(graph) };
+    if (workflow.mode === 'DAG') return { workflow, graph, newWalk: () => new DagWalk(graph) };
+    const rules = agenticRules(workflow.settings, this.maxVisitsPerRun);
+    return { workflow, graph, newWalk: () => new AgenticWalk(graph, rules) };
   }
+}
+
+/** Fills in what an AGENTIC workflow's settings leave open (contract.md, `settings`). */
+export function agenticRules(settings: WorkflowSettings, maxVisitsPerRun: number): AgenticRules {
+  const { planner, goal = '', maxVisits, maxVisitsPerNode } = settings;
+  return {
+    planner: planner?.type ?? 'edges',
+    model: planner?.model ?? null,
+    scope: planner?.scope ?? 'graph',
+    maxParallel: planner?.maxParallel ?? Number.MAX_SAFE_INTEGER,
+    goal,
+    maxVisits: Math.min(maxVisits ?? Number.MAX_SAFE_INTEGER, maxVisitsPerRun),
+    maxVisitsPerNode: maxVisitsPerNode ?? Number.MAX_SAFE_INTEGER,
+  };
 }

@@ -6,7 +6,7 @@ import type { LargeOutputs } from './large-outputs.js';
 
 /** What every execution of this process shares. */
 export interface ExecutionServices {
-  executors: ReadonlyMap<NodeType | 'planner', NodeExecutor>;
+  executorOf(type: NodeType | 'planner'): NodeExecutor | undefined;
   workspaces: Workspaces;
   largeOutputs: LargeOutputs;
   /** See `engine.stream-merge-millis`. */

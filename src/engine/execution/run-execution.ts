@@ -7,13 +7,13 @@ import type { RunJournal } from '../../runs/journal/run-journal.js';
 import type { RunLease } from '../../runs/leases/run-leases.js';
 import type { RunEntity } from '../../runs/run.entity.js';
 import type { VisitEntity } from '../../runs/visit.entity.js';
-import type { FailStrategy, GraphData, GraphNode } from '../../workflows/graph/graph-data.js';
+import type { FailStrategy, GraphData } from '../../workflows/graph/graph-data.js';
 import { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import type { WorkflowDefinition } from '../../workflows/workflow-definition.js';
 import type { NodeVisit, VisitedRun } from '../nodes/node-executor.js';
 import { NodeFailure } from '../nodes/node-failure.js';
 import { DagWalk } from '../walks/dag-walk.js';
-import type { PlannedVisit, SkippedNode, Walk, WalkOutcome } from '../walks/walk.js';
+import type { PlannedVisit, SkippedNode, Walk, WalkNode, WalkOutcome } from '../walks/walk.js';
 import { attemptNode, backoffSeconds, type AttemptOutcome } from './attempt-node.js';
 import type { ExecutionServices } from './execution-services.js';
 import { openFrame, type Frame } from './frame.js';
@@ -104,6 +104,7 @@ export class RunExecution {
       const left = run.startedAt.getTime() + seconds * 1000 - Date.now();
       this.#timers.run = setTimeout(() => this.#timeOut(seconds), Math.max(0, left));
     }
+    if (journal.committedSeq === 0) this.#showReused(stored, entry);
     const begun = this.#restore(this.#root, entry);
     await this.#step(this.#root, entry, begun);
     return this.#finished;
@@ -145,6 +146,7 @@ export class RunExecution {
   #restore(frame: Frame, entry: JournalEntry): VisitState[] {
     const restored = restoreFrame(frame, this.input.stored, (visit, node) => this.#refOf(frame, visit, node));
     for (const ref of restored.refs) this.#refs.set(ref.visitUuid, ref);
+    for (const skipped of restored.skip) this.#skip(frame, skipped, entry);
     return restored.unfinished.map(({ stored, node, ref }) => {
       const visit = this.#newVisit(frame, node, ref, stored.sortOrder, stored.predecessors);
       visit.tokens = stored.tokens;
@@ -160,7 +162,19 @@ export class RunExecution {
     });
   }
 
-  #refOf(frame: Frame, visit: { visitUuid: string; iterSeq: number }, node: GraphNode): VisitRef {
+  /** A rerun shows what it took over as it would show its own visits. */
+  #showReused(stored: readonly VisitEntity[], entry: JournalEntry): void {
+    for (const visit of stored) {
+      const node = this.#root.graph.node(visit.nodeId);
+      if (!node || !visit.envelope) continue;
+      const ref = this.#refOf(this.#root, visit, node);
+      const { attempt, sortOrder, predecessors, envelope } = visit;
+      entry.events.push({ kind: 'visit-started', visit: ref, attempt, sortOrder, predecessors });
+      entry.events.push({ kind: 'visit-ended', visit: ref, status: 'SUCCESS', envelope, errorCode: null });
+    }
+  }
+
+  #refOf(frame: Frame, visit: { visitUuid: string; iterSeq: number }, node: WalkNode): VisitRef {
     return {
       visitUuid: visit.visitUuid,
       nodeId: frame.prefix + node.id,
@@ -172,7 +186,7 @@ export class RunExecution {
 
   #newVisit(
     frame: Frame,
-    node: GraphNode,
+    node: WalkNode,
     ref: VisitRef,
     sortOrder: number,
     predecessors: readonly string[],
@@ -212,7 +226,7 @@ export class RunExecution {
   }
 
   #begin(frame: Frame, planned: PlannedVisit, entry: JournalEntry): VisitState | null {
-    const node = frame.walk.node?.(planned.nodeId) ?? frame.graph.node(planned.nodeId);
+    const node = frame.walk.node(planned.nodeId);
     if (!node) return null;
     const ref = this.#refOf(
       frame,
@@ -236,7 +250,7 @@ export class RunExecution {
   }
 
   #skip(frame: Frame, { nodeId, because }: SkippedNode, entry: JournalEntry): void {
-    const node = frame.graph.node(nodeId);
+    const node = frame.walk.node(nodeId);
     if (!node) return;
     const ref = this.#refOf(frame, { visitUuid: randomUUID(), iterSeq: frame.iterSeq ?? 1 }, node);
     const skippedBecause = because.map((id) => frame.prefix + id);
@@ -262,7 +276,7 @@ export class RunExecution {
   }
 
   async #perform(visit: VisitState): Promise<void> {
-    const executor = this.services.executors.get(visit.ref.nodeType);
+    const executor = this.services.executorOf(visit.ref.nodeType);
     for (;;) {
       const outcome: AttemptOutcome = executor
         ? await attemptNode(executor, this.#nodeVisit(visit), visit.controller)
@@ -410,6 +424,8 @@ export class RunExecution {
   }
 
   #failStrategy(visit: VisitState): FailStrategy {
+    // Without a plan there is nothing to go on with.
+    if (visit.node.type === 'planner') return 'abort';
     return visit.node.data.failStrategy ?? this.input.run.failStrategy ?? 'abort';
   }
 
@@ -456,8 +472,8 @@ export class RunExecution {
   async #failFrame(visit: VisitState, message: string, code: string, entry: JournalEntry): Promise<void> {
     const { nodeId, visitUuid } = visit.ref;
     if (visit.frame === this.#root) {
-      const abort = { statusReason: 'NODE_FAILED', error: message, nodeId, visitUuid, code } as const;
-      this.#abortWith(abort, entry);
+      const statusReason = visit.node.type === 'planner' ? 'PLANNER_FAILED' : 'NODE_FAILED';
+      this.#abortWith({ statusReason, error: message, nodeId, visitUuid, code }, entry);
       return;
     }
     visit.frame.over = true;

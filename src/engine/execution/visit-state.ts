@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { VisitRef } from '../../events/run-event.js';
 import type { NodeStatus } from '../../runs/run-status.js';
-import type { GraphNode } from '../../workflows/graph/graph-data.js';
+import type { WalkNode } from '../walks/walk.js';
 import type { Frame } from './frame.js';
 import type { StreamedText } from './streamed-text.js';
 
 /** A visit that has begun and not ended, as the process that executes its run holds it. */
 export interface VisitState {
   readonly ref: VisitRef;
-  readonly node: GraphNode;
+  readonly node: WalkNode;
   readonly frame: Frame;
   readonly sortOrder: number;
   readonly predecessors: readonly string[];

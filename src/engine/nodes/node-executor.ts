@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { VisitLogEntry } from '../../events/run-event.js';
-import type { GraphData, GraphNode, NodeType } from '../../workflows/graph/graph-data.js';
-import type { WalkOutcome } from '../walks/walk.js';
+import type { GraphData, NodeType } from '../../workflows/graph/graph-data.js';
+import type { WalkNode, WalkOutcome } from '../walks/walk.js';
 
 /** What lets one node act. One implementation a node type, one file each; registered in `node-executors.ts`. */
 export interface NodeExecutor {
@@ -16,7 +16,7 @@ export interface NodeExecutor {
 /** All that a node may know while it acts. */
 export interface NodeVisit {
   readonly run: VisitedRun;
-  readonly node: GraphNode;
+  readonly node: WalkNode;
   readonly visitUuid: string;
   /** The node's id as the run shows it: within an iteration `{iteration}.{inner}`. */
   readonly nodeId: string;

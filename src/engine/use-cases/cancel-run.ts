@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
 import type { RunEntity } from '../../runs/run.entity.js';
@@ -10,7 +9,6 @@ import { ExecutionRegistry } from '../execution/execution-registry.js';
  * Cancels a run wherever it is executed: it takes the run's lease, after which no write of the old holder is
  * accepted, so no node starts any more; then it ends the run. Throws RunNotFoundError, RunNotActiveError.
  */
-@Injectable()
 export class CancelRun {
   constructor(
     private readonly leases: RunLeases,

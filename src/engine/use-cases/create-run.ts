@@ -1,11 +1,8 @@
-import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { newRunId } from '../../common/ids/run-id.js';
 import type { JsonObject } from '../../common/json/json-value.js';
 import { RunRepository, type NewRun } from '../../runs/run.repository.js';
-import { validateVariables } from '../../workflows/variables/validate-variables.js';
-import type { FailStrategy } from '../../workflows/graph/graph-data.js';
-import type { WorkflowDefinition } from '../../workflows/workflow-definition.js';
+import { validateVariables, type FailStrategy, type WorkflowDefinition } from '../../workflows/index.js';
 
 export interface CreateRunCommand {
   /** Given where files were uploaded for it already. */
@@ -23,7 +20,6 @@ export interface CreateRunCommand {
 }
 
 /** Stores a run of a workflow's version, `CREATED`. Throws ValidationError for variables that do not fit. */
-@Injectable()
 export class CreateRun {
   constructor(
     private readonly dataSource: DataSource,

@@ -1,17 +1,14 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunAlreadyStartedError, RunNotFoundError } from '../../runs/run-errors.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import type { RunDispatcher } from '../dispatch/run-dispatcher.js';
-import { RUN_DISPATCHER } from '../engine.tokens.js';
 
 /** Starts a run exactly once. Throws RunNotFoundError, RunAlreadyStartedError. One commit. */
-@Injectable()
 export class StartRun {
   constructor(
     private readonly leases: RunLeases,
     private readonly runs: RunRepository,
-    @Inject(RUN_DISPATCHER) private readonly dispatcher: RunDispatcher,
+    private readonly dispatcher: RunDispatcher,
   ) {}
 
   async execute(runId: string): Promise<{ startedAt: Date }> {

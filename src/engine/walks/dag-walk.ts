@@ -2,7 +2,16 @@ import type { JsonObject } from '../../common/json/json-value.js';
 import type { GraphEdge } from '../../workflows/graph/graph-data.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import { isEdgeLive } from './edge-liveness.js';
-import type { EndedVisit, PlannedVisit, SkippedNode, Walk, WalkOutcome, WalkStep } from './walk.js';
+import {
+  outcomeWithoutOutput,
+  type EndedVisit,
+  type PlannedVisit,
+  type SkippedNode,
+  type Walk,
+  type WalkNode,
+  type WalkOutcome,
+  type WalkStep,
+} from './walk.js';
 
 /** What is known of a node whose incoming edges are being decided. */
 interface JoinState {
@@ -36,8 +45,8 @@ export class DagWalk implements Walk {
   }
 
   advance(): WalkStep {
-    const begin = this.#ready.filter(({ nodeId }) => !this.#decided.has(nodeId));
-    const skip = this.#skipped.filter(({ nodeId }) => !this.#decided.has(nodeId));
+    const begin = this.#ready;
+    const skip = this.#skipped;
     this.#ready = [];
     this.#skipped = [];
     for (const { nodeId } of begin) this.#decided.add(nodeId);
@@ -45,12 +54,8 @@ export class DagWalk implements Walk {
     return { begin, skip };
   }
 
-  planned({ nodeId }: { nodeId: string }): void {
-    this.#decided.add(nodeId);
-  }
-
-  skipped(nodeId: string): void {
-    this.#decided.add(nodeId);
+  node(nodeId: string): WalkNode | undefined {
+    return this.graph.node(nodeId);
   }
 
   ended(visit: EndedVisit): void {
@@ -66,11 +71,7 @@ export class DagWalk implements Walk {
   }
 
   outcome(): WalkOutcome {
-    if (this.#outputs.size === 0 && this.#firstFailure) {
-      const { nodeId, visitUuid, error } = this.#firstFailure;
-      const message = error ?? `node ${nodeId} failed`;
-      return { kind: 'failure', reason: 'NODE_FAILED', nodeId, visitUuid, error: message };
-    }
+    if (this.#outputs.size === 0) return outcomeWithoutOutput(this.#firstFailure);
     const outputs: JsonObject = {};
     for (const { id } of this.graph.nodes) Object.assign(outputs, this.#outputs.get(id));
     return { kind: 'success', outputs };

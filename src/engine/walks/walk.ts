@@ -1,23 +1,25 @@
 import type { JsonObject } from '../../common/json/json-value.js';
-import type { GraphNode } from '../../workflows/graph/graph-data.js';
+import type { GraphNode, NodeType } from '../../workflows/graph/graph-data.js';
+
+/** A node as a walk plans it: one of the graph's, or the walk's own `planner`. */
+export interface WalkNode extends Omit<GraphNode, 'type'> {
+  type: NodeType | 'planner';
+}
 
 /**
  * Decides which node is visited when: the part in which DAG and AGENTIC differ. A walk is told what ended and says
- * what follows; it does no I/O, holds no clock, and gives the same answers when it is told the same again.
+ * what follows; it does no I/O, holds no clock, and answers the same when it is told the same again, which is how
+ * a run is restored after a restart.
  */
 export interface Walk {
   /** What may begin now, and which nodes are now known to be skipped. Each is given once. */
   advance(): WalkStep;
-  /** A visit has ended, in whatever order visits end. */
+  /** A planned visit has ended. */
   ended(visit: EndedVisit): void;
-  /** A visit was planned, or a node skipped, before a restart; `advance` does not give it again. */
-  planned(visit: { nodeId: string; sortOrder: number; predecessors: readonly string[] }): void;
-  skipped(nodeId: string): void;
-  /** Asked once nothing is running, waiting or ready. */
+  /** Asked once nothing is running, waiting or planned. */
   outcome(): WalkOutcome;
-  /** A node of the walk's own making (`planner`); absent or undefined: look in the graph. */
-  node?(nodeId: string): GraphNode | undefined;
-  /** Nodes that were neither visited nor skipped, in the graph's order. */
+  node(nodeId: string): WalkNode | undefined;
+  /** Nodes that were neither planned nor skipped, in the graph's order. */
   undecided(): string[];
 }
 
@@ -60,3 +62,16 @@ export type WalkOutcome =
       visitUuid: string | null;
       error: string;
     };
+
+/** A run without an output succeeded unless something in it failed. */
+export function outcomeWithoutOutput(firstFailure: EndedVisit | null): WalkOutcome {
+  if (!firstFailure) return { kind: 'success', outputs: {} };
+  const { nodeId, visitUuid, error } = firstFailure;
+  return {
+    kind: 'failure',
+    reason: 'NODE_FAILED',
+    nodeId,
+    visitUuid,
+    error: error ?? `node ${nodeId} failed`,
+  };
+}

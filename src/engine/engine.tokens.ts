@@ -1,2 +1,0 @@
-/** Injection tokens of the engine's ports. */
-export const RUN_DISPATCHER = Symbol('RunDispatcher');

@@ -1,0 +1,18 @@
+import type { RunLeases } from '../../runs/leases/run-leases.js';
+import type { RunDispatcher } from '../dispatch/run-dispatcher.js';
+import type { ExecutionRegistry } from './execution-registry.js';
+
+/** Lets a run's waiting visits look again whether what they wait for has come, wherever the run is. */
+export class WakeRun {
+  constructor(
+    private readonly leases: RunLeases,
+    private readonly registry: ExecutionRegistry,
+    private readonly dispatcher: RunDispatcher,
+  ) {}
+
+  async execute(runId: string): Promise<void> {
+    if (await this.leases.wake(runId)) this.dispatcher.dispatch(runId);
+    // Held by another process, it sees the call when it renews its lease.
+    else if (this.registry.find(runId)) await this.registry.renew();
+  }
+}

@@ -1,0 +1,11 @@
+export { createEngine, type Engine, type EngineParts } from './engine.js';
+export { EngineModule } from './engine.module.js';
+export { ExecutionRegistry } from './execution/execution-registry.js';
+export { publicOutputs } from './execution/run-ending.js';
+export type { AgentRuntime } from './nodes/call-runtime.js';
+export type { AgentCatalogue, ResolvedAgent } from './nodes/resolve-agent.js';
+export { AnswerHumanInput, NodeNotFoundError } from './use-cases/answer-human-input.js';
+export { CancelRun } from './use-cases/cancel-run.js';
+export { CreateRun, type CreateRunCommand } from './use-cases/create-run.js';
+export { RerunRun, type RerunCommand } from './use-cases/rerun-run.js';
+export { StartRun } from './use-cases/start-run.js';

@@ -1,0 +1,60 @@
+import type { DataSource } from 'typeorm';
+import { DomainError, ValidationError } from '../../common/errors/domain-error.js';
+import type { JsonObject } from '../../common/json/json-value.js';
+import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
+import type { RunRepository } from '../../runs/run.repository.js';
+import type { VisitRepository } from '../../runs/visit.repository.js';
+import { completeFields, WorkflowGraph, type InputField } from '../../workflows/index.js';
+import type { WakeRun } from '../execution/wake-run.js';
+import type { CompiledWorkflows } from '../execution/compiled-workflows.js';
+
+/** Thrown when a run's graph has no such node. */
+export class NodeNotFoundError extends DomainError {
+  readonly code = 'NODE_NOT_FOUND';
+  constructor(
+    readonly runId: string,
+    readonly nodeId: string,
+  ) {
+    super('node not found');
+  }
+}
+
+/**
+ * Gives a waiting `humanInput` node its values, once: of two answers at the same time one is taken. Throws
+ * RunNotFoundError, NodeNotFoundError, RunNotActiveError (it does not wait), ValidationError (`values.NAME`).
+ */
+export class AnswerHumanInput {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly runs: RunRepository,
+    private readonly visits: VisitRepository,
+    private readonly workflows: CompiledWorkflows,
+    private readonly wakeRun: WakeRun,
+  ) {}
+
+  async execute(runId: string, nodeId: string, values: JsonObject): Promise<{ visitUuid: string }> {
+    const run = await this.runs.find(runId);
+    if (!run) throw new RunNotFoundError(runId);
+    const { workflow } = await this.workflows.find(run.workflowId, run.workflowVersion);
+    if (!WorkflowGraph.of(workflow.graphData).node(nodeId)) throw new NodeNotFoundError(runId, nodeId);
+    const visit = (await this.visits.ofRun(runId)).findLast(
+      (one) => one.nodeId === nodeId && one.nodeType === 'humanInput' && one.status === 'WAITING',
+    );
+    if (!visit?.waiting || run.status !== 'RUNNING') throw this.#notWaiting(runId, nodeId);
+    const fields = (visit.waiting.fields ?? []) as unknown as InputField[];
+    const { values: answer, errors } = completeFields(fields, values, 'values.');
+    if (errors.length > 0) throw ValidationError.ofFields(errors);
+    const [, taken] = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE visits SET waiting = $1
+        WHERE visit_uuid = $2 AND status = 'WAITING' AND (waiting -> 'answer') IS NULL`,
+      [JSON.stringify({ ...visit.waiting, answer }), visit.visitUuid],
+    );
+    if (taken === 0) throw this.#notWaiting(runId, nodeId);
+    await this.wakeRun.execute(runId);
+    return { visitUuid: visit.visitUuid };
+  }
+
+  #notWaiting(runId: string, nodeId: string): RunNotActiveError {
+    return new RunNotActiveError(runId, `node ${nodeId} is not waiting for input`);
+  }
+}
