@@ -3,6 +3,7 @@ export { inputFields, outputFields, type OutputField } from './fields/graph-fiel
 export { validateVariables } from './fields/validate-variables.js';
 export type * from './graph/graph-data.js';
 export { NODE_TYPES } from './graph/graph-data.js';
+export { validateGraph } from './graph/validation/validate-graph.js';
 export { WorkflowGraph } from './graph/workflow-graph.js';
 export type { WorkflowDefinition } from './workflow-definition.js';
 export {

@@ -1,74 +1,61 @@
+import { strongComponents } from './strong-components.js';
+
 interface Arc {
   readonly source: string;
   readonly target: string;
 }
 
 /**
- * Ancestors of every node as bit sets: nodes² / 8 bytes. Acyclic parts are computed once in topological order;
- * nodes in or behind a cycle by a search of their own when they are asked for.
+ * Ancestors of every node as bit sets: at most nodes² / 8 bytes and nodes × edges / 32 steps, cyclic or not, for
+ * the nodes of a cycle share theirs.
  */
 export class AncestorIndex {
+  /** Nodes of each cyclic part, in the order of `ids`. */
+  readonly cyclicParts: readonly string[][];
   readonly #position: ReadonlyMap<string, number>;
-  readonly #parents: readonly number[][];
-  readonly #bits: (Uint32Array | undefined)[];
-  readonly #words: number;
+  readonly #bits: readonly Uint32Array[];
 
   constructor(
     private readonly ids: readonly string[],
     arcs: readonly Arc[],
   ) {
     this.#position = new Map(ids.map((id, at) => [id, at]));
-    this.#parents = ids.map(() => []);
-    this.#words = Math.ceil(ids.length / 32);
-    this.#bits = new Array<Uint32Array | undefined>(ids.length);
-    const children = ids.map((): number[] => []);
+    const parents = ids.map((): number[] => []);
     for (const { source, target } of arcs) {
       const [from, to] = [this.#position.get(source), this.#position.get(target)];
-      if (from === undefined || to === undefined) continue;
-      this.#parents[to]?.push(from);
-      children[from]?.push(to);
+      if (from !== undefined && to !== undefined) parents[to]?.push(from);
     }
-    this.#fillInOrder(children);
+    // Along the parents: a component comes after all that lead to it.
+    const components = strongComponents(parents);
+    const isCyclic = (component: readonly number[]) =>
+      component.length > 1 || component.some((at) => parents[at]?.includes(at));
+    const cyclic = components.filter(isCyclic).map((component) => component.sort((a, b) => a - b));
+    this.cyclicParts = cyclic
+      .sort(([a = 0], [b = 0]) => a - b)
+      .map((component) => component.map((at) => ids[at] ?? ''));
+    this.#bits = inherit(components, parents);
   }
 
   of(id: string): ReadonlySet<string> {
-    const at = this.#position.get(id);
-    return at === undefined ? new Set() : new BitSet(this.ids, this.#position, this.#bitsOf(at));
+    const bits = this.#bits[this.#position.get(id) ?? -1];
+    return bits ? new BitSet(this.ids, this.#position, bits) : new Set();
   }
+}
 
-  #fillInOrder(children: readonly number[][]): void {
-    const open = this.#parents.map((parents) => parents.length);
-    const ready = open.flatMap((count, at) => (count === 0 ? [at] : []));
-    for (let next = ready.pop(); next !== undefined; next = ready.pop()) {
-      const bits = new Uint32Array(this.#words);
-      for (const parent of this.#parents[next] ?? []) {
-        const inherited = this.#bits[parent];
-        if (inherited) for (let word = 0; word < bits.length; word += 1) bits[word]! |= inherited[word]!;
-        bits[parent >>> 5]! |= 1 << (parent & 31);
-      }
-      this.#bits[next] = bits;
-      for (const child of children[next] ?? []) {
-        const left = (open[child] ?? 0) - 1;
-        open[child] = left;
-        if (left === 0) ready.push(child);
-      }
+function inherit(components: readonly number[][], parents: readonly number[][]): Uint32Array[] {
+  const words = Math.ceil(parents.length / 32);
+  const all = new Array<Uint32Array>(parents.length);
+  for (const component of components) {
+    const bits = new Uint32Array(words);
+    for (const parent of component.flatMap((at) => parents[at] ?? [])) {
+      bits[parent >>> 5]! |= 1 << (parent & 31);
+      const inherited = all[parent];
+      // Not there yet: the parent is of this very component.
+      if (inherited) for (let word = 0; word < words; word += 1) bits[word]! |= inherited[word]!;
     }
+    for (const at of component) all[at] = bits;
   }
-
-  #bitsOf(at: number): Uint32Array {
-    const known = this.#bits[at];
-    if (known) return known;
-    const bits = new Uint32Array(this.#words);
-    const pending = [...(this.#parents[at] ?? [])];
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const mask = 1 << (next & 31);
-      if ((bits[next >>> 5]! & mask) !== 0) continue;
-      bits[next >>> 5]! |= mask;
-      pending.push(...(this.#parents[next] ?? []));
-    }
-    this.#bits[at] = bits;
-    return bits;
-  }
+  return all;
 }
 
 /** A set of ids that are bits; made for nothing, read without copying. */

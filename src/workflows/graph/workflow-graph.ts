@@ -65,6 +65,11 @@ export class WorkflowGraph {
     return this.#index().of(b).has(a);
   }
 
+  /** Nodes of each strongly connected part that has a cycle, in the order of the definition. */
+  get cyclicParts(): readonly (readonly string[])[] {
+    return this.#index().cyclicParts;
+  }
+
   /** Every node that can be reached from the given ones, themselves included. */
   reachableFrom(ids: readonly string[]): ReadonlySet<string> {
     const reached = new Set(ids.filter((id) => this.#nodes.has(id)));
