@@ -23,12 +23,7 @@ export function modelFailure(error: unknown): RunFailure {
   if (name.startsWith('AI_')) {
     return new RunFailure('provider_bad_response', shown((error as Error).message), { cause: error });
   }
-  if (isConnectionLost(error)) {
-    return new RunFailure('connect_failed', 'the connection to the model was lost', {
-      retryable: true,
-      cause: error,
-    });
-  }
+  if (isConnectionLost(error)) return connectionLost(error);
   throw error;
 }
 
@@ -38,6 +33,7 @@ function callFailure(error: APICallError): RunFailure {
   if (statusCode === undefined) {
     return new RunFailure('connect_failed', 'the model cannot be reached', { ...options, retryable: true });
   }
+  if (statusCode < 300 && isConnectionLost(error)) return connectionLost(error);
   const { message, code } = providerErrorIn(error.data) ?? { message: '', code: '' };
   const said = `the model's endpoint answered ${statusCode}${message ? `: ${shown(message)}` : ''}`;
   const isQuota = QUOTA.test(code) || (statusCode === 403 && QUOTA.test(message));
@@ -93,6 +89,10 @@ function causeOf(error: unknown): unknown {
 function isConnectionLost(error: unknown): boolean {
   // undici reports a connection that breaks in mid-body as `TypeError: terminated`.
   return error instanceof TypeError || causeOf(error) instanceof TypeError;
+}
+
+function connectionLost(cause: unknown): RunFailure {
+  return new RunFailure('connect_failed', 'the connection to the model was lost', { retryable: true, cause });
 }
 
 function shown(message: string): string {

@@ -88,7 +88,8 @@ export class Workspace {
 }
 
 function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  return code;
 }
 
 /** Says what went wrong without the absolute path that Node puts into its message. */

@@ -17,6 +17,7 @@ import { failureOf, failureOfError, RuntimeFault } from '../protocol/failure-cla
 import { answered, cancelled, failed, finalEvent, type CallFacts } from '../protocol/final-events.js';
 import { postAgain } from '../protocol/post-again.js';
 import type { ProviderRef } from '../protocol/provider-ref.js';
+import { sourceRuleOf } from '../protocol/source-refs.js';
 import { traceHeaders } from '../protocol/trace-headers.js';
 import { openRun, readRun, type BridgeSign } from './bridge-client.js';
 import { BridgeUnavailableError, type BridgeSource } from './bridge-endpoint.js';
@@ -155,7 +156,7 @@ export class HermesAdapter implements AgentRuntimeAdapter {
       case 'result': {
         const { text, data, finish_reason: finishReason = 'stop' } = sign.data;
         const output = { text, data: data as JsonObject | null };
-        return finalEvent(answered(request, facts, { output, finishReason }, redactor));
+        return finalEvent(answered(sourceRuleOf(request), facts, { output, finishReason }, redactor));
       }
       case 'error':
         return finalEvent(failed(facts, failureOfBridge(sign.data), redactor));
