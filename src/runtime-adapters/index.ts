@@ -1,0 +1,2 @@
+export { AgentRuntimeRouter } from './agent-runtime-router.js';
+export { RuntimeAdaptersModule } from './runtime-adapters.module.js';
