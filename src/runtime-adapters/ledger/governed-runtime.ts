@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../common/json/json-value.js';
 import type { SecretRedactor } from '../../credentials/index.js';
 import { policyOf, type VersionPolicies, type VersionPolicy } from '../permission/envelope-policy.js';
 import { issueEnvelope } from '../permission/permission-envelope.js';
@@ -128,21 +129,20 @@ export class GovernedRuntime {
     const { commandId, agentRef, taskId, jobId, correlationId, actor, scenario, timeoutPolicy } = request;
     const lastMoment = issuedAt.getTime() + timeoutPolicy.totalSeconds * 1000;
     return {
+      ...this.#redacted({ agentRef, correlationId, actor, scenario, envelope, trimmed, snapshot }),
       commandId,
       requestDigest: digest,
-      agentRef,
       runId: taskId,
       visitUuid: jobId !== null && UUID.test(jobId) ? jobId : null,
-      correlationId: this.parts.redactor.redact(correlationId),
-      actor: { kind: actor.kind, id: this.parts.redactor.redact(actor.id) },
-      scenario: this.parts.redactor.redact(scenario),
-      envelope,
-      trimmed,
-      snapshot,
       owner: this.parts.owners.me,
       at: issuedAt.toISOString(),
       deadlineAt: envelope?.expiresAt ?? new Date(lastMoment).toISOString(),
     };
+  }
+
+  /** References and names come from callers too, and might quote a secret. */
+  #redacted<T extends object>(told: T): T {
+    return this.parts.redactor.redactDeep(told as JsonValue) as T;
   }
 }
 
