@@ -1,6 +1,7 @@
 import type { Agent, AgentAnswer } from './agent.js';
 import type { BridgeLogger } from './bridge-logger.js';
 import type { BridgeSettings } from './bridge-settings.js';
+import { deadline, type Deadline } from './deadline.js';
 import { demoAgent } from './demo/demo-agent.js';
 import type { Emit } from './event-stream.js';
 import { UnsafeIntegerError } from './parse-json.js';
@@ -20,19 +21,20 @@ export async function runVisit(
   options: { settings: BridgeSettings; logger: BridgeLogger; emit: Emit; disconnected: AbortSignal },
 ): Promise<void> {
   const { settings, logger, emit, disconnected } = options;
-  const timeout = AbortSignal.timeout(Math.min(request.timeout_seconds * 1000, 2 ** 31 - 1));
-  const signal = AbortSignal.any([disconnected, timeout]);
+  const time = deadline(request.timeout_seconds * 1000, disconnected);
   let end: BridgeEvent;
   try {
     const secrets = [request.context_query?.token ?? '', settings.llm?.apiKey ?? '', settings.secret];
     const toolbox = visitToolbox(request, { maxCalls: settings.maxToolCalls, secrets, logger });
     const agent = await agentFor(request.model, settings);
-    const answer = await agent({ request, toolbox, emit, signal });
-    signal.throwIfAborted();
+    const answer = await agent({ request, toolbox, emit, signal: time.signal });
+    time.signal.throwIfAborted();
     end = resultOf(answer, request);
   } catch (error) {
     if (disconnected.aborted) return;
-    end = { event: 'error', data: failureOf(error, { timeout, request, logger }).toEvent() };
+    end = { event: 'error', data: failureOf(error, { time, request, logger }).toEvent() };
+  } finally {
+    time.close();
   }
   await emit(end);
 }
@@ -60,9 +62,9 @@ function resultOf(answer: AgentAnswer, request: BridgeRunRequest): BridgeEvent {
 
 function failureOf(
   error: unknown,
-  { timeout, request, logger }: { timeout: AbortSignal; request: BridgeRunRequest; logger: BridgeLogger },
+  { time, request, logger }: { time: Deadline; request: BridgeRunRequest; logger: BridgeLogger },
 ): RunFailure {
-  if (timeout.aborted) {
+  if (time.hasPassed()) {
     return new RunFailure('network_timeout', `no answer within ${request.timeout_seconds} s`, {
       retryable: true,
     });

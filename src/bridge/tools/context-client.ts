@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { deadline } from '../deadline.js';
 import { maskSecrets } from '../mask-secrets.js';
 import type { BridgeContextQuery } from '../protocol.js';
 import { ToolError } from './bridge-tool.js';
@@ -117,17 +118,17 @@ function post(
   options: { token: string; body: string; limits: ContextClientLimits; signal: AbortSignal },
 ): Promise<Answer> {
   const { token, body, limits, signal } = options;
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMillis)]);
+  const time = deadline(limits.timeoutMillis, signal);
   return new Promise<Answer>((resolve, reject) => {
     const fail = (error: Error): void => {
-      reject(deadline.aborted && !signal.aborted ? new Error('it took too long') : error);
+      reject(time.hasPassed() ? new Error('it took too long') : error);
     };
     const request = httpRequest(
       url,
       {
         method: 'POST',
         agent,
-        signal: deadline,
+        signal: time.signal,
         headers: {
           'Content-Type': 'application/json',
           'Content-Length': Buffer.byteLength(body),
@@ -149,7 +150,7 @@ function post(
     );
     request.on('error', fail);
     request.end(body);
-  });
+  }).finally(time.close);
 }
 
 async function readText(response: IncomingMessage, limit: number): Promise<string> {

@@ -5,11 +5,13 @@ export async function bridgeHealth(
   endpoint: BridgeEndpoint,
   timeoutMillis: number,
 ): Promise<{ active: number } | null> {
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => giveUp.abort(), timeoutMillis);
   try {
     const response = await fetch(`${endpoint.url}/health`, {
       headers: { authorization: `Bearer ${endpoint.secret}` },
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMillis),
+      signal: giveUp.signal,
     });
     const body = (await response.json()) as { active?: unknown };
     if (response.status !== 200) return null;
@@ -17,5 +19,7 @@ export async function bridgeHealth(
   } catch {
     // Whatever kept it from answering, it is not well.
     return null;
+  } finally {
+    clearTimeout(timer);
   }
 }
