@@ -3,7 +3,9 @@ import { ApiKeyEntity } from '../api-keys/api-key.entity.js';
 import { AuditHeadEntity } from '../audit/audit-head.entity.js';
 import { AuditLogEntity } from '../audit/audit-log.entity.js';
 import { RunEventEntity } from '../events/run-event.entity.js';
+import { RunCallbackEntity } from '../external-api/callbacks/run-callback.entity.js';
 import { IdempotencyKeyEntity } from '../external-api/idempotency/idempotency-key.entity.js';
+import { ApiKeyRateEntity } from '../external-api/limits/api-key-rate.entity.js';
 import { RunEntity } from '../runs/run.entity.js';
 import { VisitEntity } from '../runs/visit.entity.js';
 import { RuntimeCallOutputEntity } from '../runtime-adapters/ledger/runtime-call-output.entity.js';
@@ -27,6 +29,8 @@ export const entities = [
   RuntimeCallOutputEntity,
   RuntimeCallOwnerEntity,
   IdempotencyKeyEntity,
+  RunCallbackEntity,
+  ApiKeyRateEntity,
 ];
 
 /**

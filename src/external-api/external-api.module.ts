@@ -1,9 +1,17 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/index.js';
+import { CredentialsModule } from '../credentials/index.js';
 import { EngineModule } from '../engine/index.js';
 import { WorkflowsModule } from '../workflows/index.js';
+import { CallbackOutbox } from './callbacks/callback-outbox.js';
+import { CallbackPolicy } from './callbacks/callback-policy.js';
+import { CallbackSender } from './callbacks/callback-sender.js';
+import { SendCallback } from './callbacks/send-callback.js';
+import { Housekeeping } from './housekeeping/housekeeping.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { RequestRate } from './limits/request-rate.js';
 import { ReadNodeLogs } from './logs/read-node-logs.js';
+import { ContinueRunController } from './runs/continue-run.controller.js';
 import { CreateExternalRun } from './runs/create-external-run.js';
 import { CreateRunController } from './runs/create-run.controller.js';
 import { GetRunResult } from './runs/get-run-result.js';
@@ -17,14 +25,26 @@ import { WorkspaceController } from './workspace/workspace.controller.js';
 
 /** `/api/v1`: what integrators call (external-workflow-api.md). */
 @Module({
-  imports: [ApiKeysModule, EngineModule, WorkflowsModule],
-  controllers: [WorkflowsController, CreateRunController, RunsController, WorkspaceController],
+  imports: [ApiKeysModule, CredentialsModule, EngineModule, WorkflowsModule],
+  controllers: [
+    WorkflowsController,
+    CreateRunController,
+    RunsController,
+    ContinueRunController,
+    WorkspaceController,
+  ],
   providers: [
+    CallbackOutbox,
+    CallbackPolicy,
+    CallbackSender,
     CreateExternalRun,
     GetRunResult,
+    Housekeeping,
     IdempotencyKeys,
     ReadNodeLogs,
     ReadRunBody,
+    RequestRate,
+    SendCallback,
     StartExternalRun,
     StreamRunEvents,
     VisibleWorkflows,

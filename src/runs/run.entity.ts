@@ -19,6 +19,8 @@ export interface ErrorDetail {
 @Index('runs_by_workflow', ['workflowId', 'createdAt', 'runId'])
 @Index('runs_claimable', ['leaseUntil'], { where: "status = 'RUNNING'" })
 @Index('runs_by_parent', ['parentRunId'], { where: 'parent_run_id IS NOT NULL' })
+@Index('runs_with_callback', ['completedAt'], { where: 'callback_url IS NOT NULL' })
+@Index('runs_workspace_expiry', { synchronize: false })
 export class RunEntity {
   @PrimaryColumn({ name: 'run_id', type: 'text' })
   runId!: string;

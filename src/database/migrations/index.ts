@@ -2,6 +2,7 @@ import { CreateWorkflowsAndRuns1764547200000 } from './1764547200000-create-work
 import { CreateAuditLog1764550000000 } from './1764550000000-create-audit-log.js';
 import { CreateRuntimeCalls1764550000001 } from './1764550000001-create-runtime-calls.js';
 import { CreateIdempotencyKeys1764560000000 } from './1764560000000-create-idempotency-keys.js';
+import { CreateCallbacksAndRates1764560000001 } from './1764560000001-create-callbacks-and-rates.js';
 import { CreateApiKeys1764580000000 } from './1764580000000-create-api-keys.js';
 
 /** Every migration, oldest first. */
@@ -10,5 +11,6 @@ export const migrations = [
   CreateAuditLog1764550000000,
   CreateRuntimeCalls1764550000001,
   CreateIdempotencyKeys1764560000000,
+  CreateCallbacksAndRates1764560000001,
   CreateApiKeys1764580000000,
 ];

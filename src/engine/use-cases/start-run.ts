@@ -1,9 +1,13 @@
+import type { EntityManager } from 'typeorm';
 import { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunAlreadyStartedError, RunNotFoundError } from '../../runs/run-errors.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import type { RunDispatcher } from '../dispatch/run-dispatcher.js';
 
-/** Starts a run exactly once. Throws RunNotFoundError, RunAlreadyStartedError. One commit. */
+/**
+ * Starts a run exactly once. Throws RunNotFoundError, RunAlreadyStartedError, and what `admit` throws to keep it from
+ * starting (limits of the caller). One commit.
+ */
 export class StartRun {
   constructor(
     private readonly leases: RunLeases,
@@ -11,8 +15,11 @@ export class StartRun {
     private readonly dispatcher: RunDispatcher,
   ) {}
 
-  async execute(runId: string): Promise<{ startedAt: Date }> {
-    const started = await this.leases.start(runId, this.dispatcher.hasRoom);
+  async execute(
+    runId: string,
+    admit?: (manager: EntityManager) => Promise<void>,
+  ): Promise<{ startedAt: Date }> {
+    const started = await this.leases.start(runId, this.dispatcher.hasRoom, admit);
     if (!started) {
       if (await this.runs.find(runId)) throw new RunAlreadyStartedError(runId);
       throw new RunNotFoundError(runId);

@@ -1,19 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '../../common/errors/domain-error.js';
+import { NodeNotFoundError } from '../../engine/index.js';
 import { toLogEntry, type LogEntry } from '../../events/log-entry.js';
 import type { LogType } from '../../events/run-event.js';
 import { RunEventStore } from '../../events/run-event-store.js';
 import type { RunEntity } from '../../runs/run.entity.js';
 import { VisitRepository } from '../../runs/visit.repository.js';
 import { WorkflowRepository } from '../../workflows/index.js';
-
-/** Thrown when the run's workflow has no such node. */
-export class NodeNotFoundError extends DomainError {
-  readonly code = 'NODE_NOT_FOUND';
-  constructor(readonly nodeId: string) {
-    super('node not found');
-  }
-}
 
 export interface NodeLogQuery {
   type?: LogType;
@@ -74,6 +66,6 @@ export class ReadNodeLogs {
     if (definition?.graphData.nodes.some(({ id }) => id === nodeId)) return;
     // Nodes inside iterations and the planner are known by their visits.
     const visits = await this.visits.ofRun(run.runId);
-    if (!visits.some((visit) => visit.nodeId === nodeId)) throw new NodeNotFoundError(nodeId);
+    if (!visits.some((visit) => visit.nodeId === nodeId)) throw new NodeNotFoundError(run.runId, nodeId);
   }
 }

@@ -7,26 +7,16 @@ import { RunNotFoundError } from '../../runs/run-errors.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
 import type { WorkflowDefinition } from '../../workflows/index.js';
+import { CallbackPolicy } from '../callbacks/callback-policy.js';
 import {
   IdempotencyKeys,
   IdempotencyKeyTaken,
   type IdempotencyScope,
 } from '../idempotency/idempotency-keys.js';
 import { requestHash } from '../idempotency/request-hash.js';
-import { runLinks, type RunLinks } from './run-links.js';
+import { createdRun, type CreatedRun } from './created-run.js';
 import type { RunBody } from './read-run-body.js';
 import type { RunRequest } from './run-request.js';
-
-/** `data` of a creation's answer. */
-export interface CreatedRun {
-  runId: string;
-  workflowId: number;
-  workflowName: string;
-  displayName: string;
-  status: 'CREATED';
-  createdAt: Date;
-  links: RunLinks;
-}
 
 export interface RunCreation {
   created: CreatedRun;
@@ -53,6 +43,7 @@ export class CreateExternalRun {
     private readonly runs: RunRepository,
     private readonly workspaces: Workspaces,
     private readonly idempotencyKeys: IdempotencyKeys,
+    private readonly callbacks: CallbackPolicy,
   ) {}
 
   async execute(command: CreateExternalRunCommand): Promise<RunCreation> {
@@ -76,13 +67,13 @@ export class CreateExternalRun {
     { caller, workflow, request, body }: CreateExternalRunCommand,
     key: { scope: IdempotencyScope; hash: string } | null,
   ): Promise<CreatedRun> {
+    if (request.callbackUrl !== null) await this.callbacks.check(request.callbackUrl);
     const runId = newRunId();
-    const { workflowId, name: workflowName, displayName } = workflow;
     const { staged } = body;
     let adopted = false;
     const alsoInTransaction = async (manager: EntityManager): Promise<void> => {
       if (key) {
-        const names = { workflowName, displayName };
+        const names = { workflowName: workflow.name, displayName: workflow.displayName };
         await this.idempotencyKeys.take(manager, key.scope, { requestHash: key.hash, runId, names });
       }
       // Last: from here on only the commit can fail.
@@ -102,7 +93,7 @@ export class CreateExternalRun {
         callbackUrl: request.callbackUrl,
         ...(key || staged !== null ? { alsoInTransaction } : {}),
       });
-      return answer({ runId, workflowId, workflowName, displayName, createdAt });
+      return createdRun(workflow, { runId, createdAt });
     } catch (error) {
       // A commit whose answer was lost may have happened; then the files belong to the run. If that cannot be
       // asked either, the sweep of workspaces without a run decides later.
@@ -116,12 +107,7 @@ export class CreateExternalRun {
     if (!first) return null;
     const run = await this.runs.find(first.runId);
     if (!run) throw new RunNotFoundError(first.runId);
-    const { runId, createdAt } = run;
-    return answer({ runId, workflowId: scope.workflowId, ...first.names, createdAt });
+    const { workflowName: name, displayName } = first.names;
+    return createdRun({ workflowId: scope.workflowId, name, displayName }, run);
   }
-}
-
-function answer(run: Omit<CreatedRun, 'status' | 'links'>): CreatedRun {
-  const { createdAt, ...ids } = run;
-  return { ...ids, status: 'CREATED', createdAt, links: runLinks(run.workflowName, run.runId) };
 }

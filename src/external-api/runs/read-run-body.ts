@@ -5,7 +5,7 @@ import type { JsonValue } from '../../common/json/json-value.js';
 import { parseJson } from '../../common/json/parse-json.js';
 import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
-import { mediaType, UnsupportedMediaTypeError } from '../uploads/content-type.js';
+import { isMultipart } from '../uploads/content-type.js';
 import { receiveUpload, type ReceivedFile } from '../uploads/receive-upload.js';
 
 /** The body of a creation, its files already on disk. */
@@ -29,15 +29,11 @@ export class ReadRunBody {
 
   /**
    * Hands the body to `use` and removes the staged files afterwards, unless `use` has made them a workspace.
-   * Throws a ValidationError, an UnsupportedMediaTypeError or a PayloadTooLargeError.
+   * Throws a ValidationError or a PayloadTooLargeError.
    */
   async execute<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {
-    const type = mediaType(request);
-    if (type === 'multipart/form-data') return this.#multipart(request, use);
-    if (type === null && !hasBody(request)) return use({ json: {}, files: [], staged: null });
-    if (type !== 'application/json') {
-      throw new UnsupportedMediaTypeError('the body must be application/json or multipart/form-data');
-    }
+    if (isMultipart(request)) return this.#multipart(request, use);
+    // JsonBodyInterceptor has read it, or refused what is no JSON.
     return use({ json: (request.body as JsonValue | undefined) ?? {}, files: [], staged: null });
   }
 
@@ -54,10 +50,4 @@ export class ReadRunBody {
       );
     }
   }
-}
-
-function hasBody(request: Request): boolean {
-  return (
-    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
-  );
 }

@@ -1,13 +1,8 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../common/json/json-value.js';
-import { parseInput } from '../http/parse-input.js';
+import { parseWith } from '../../common/http/index.js';
+import { jsonObject } from '../http/json-object.js';
 
 const DEFAULT_TTL_HOURS = 720;
-
-const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be an object',
-);
 
 /**
  * Body of a creation (external-workflow-api.md, "创建运行"). Keys it does not know are let be, and null counts as
@@ -41,5 +36,5 @@ export const runRequestSchema = z.object({
 export type RunRequest = z.infer<typeof runRequestSchema>;
 
 export function parseRunRequest(body: unknown): RunRequest {
-  return parseInput(runRequestSchema, body);
+  return parseWith(runRequestSchema, body);
 }

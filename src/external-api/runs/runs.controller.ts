@@ -1,12 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiKeyIdentity } from '../../api-keys/index.js';
-import { ok, type Envelope } from '../../common/http/index.js';
-import { CancelRun } from '../../engine/index.js';
+import { ok, parseWith, type Envelope } from '../../common/http/index.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
-import { parseInput } from '../http/parse-input.js';
 import { nodeLogQuery, runListQuery } from '../http/query-schemas.js';
 import { ReadNodeLogs, type NodeLogPage } from '../logs/read-node-logs.js';
 import { readLastEventId } from '../stream/last-event-id.js';
@@ -28,7 +26,7 @@ interface StartedRun {
   links: RunLinks;
 }
 
-/** The runs of a workflow: list, start, stream, result, logs, cancel. */
+/** The runs of a workflow: list, start, stream, result, logs. */
 @Controller('api/v1/workflows/:workflowName/runs')
 @UseGuards(ApiKeyGuard)
 export class RunsController {
@@ -36,7 +34,6 @@ export class RunsController {
     private readonly visible: VisibleWorkflows,
     private readonly runs: RunRepository,
     private readonly startRun: StartExternalRun,
-    private readonly cancelRun: CancelRun,
     private readonly stream: StreamRunEvents,
     private readonly result: GetRunResult,
     private readonly nodeLogs: ReadNodeLogs,
@@ -48,7 +45,7 @@ export class RunsController {
     @Param('workflowName') workflowName: string,
     @Query() query: unknown,
   ): Promise<Envelope<RunList>> {
-    const { status, limit = DEFAULT_LIST_LIMIT, cursor } = parseInput(runListQuery, query);
+    const { status, limit = DEFAULT_LIST_LIMIT, cursor } = parseWith(runListQuery, query);
     const { workflowId } = await this.visible.find(caller, workflowName);
     const after = cursor === undefined ? undefined : decodeCursor(cursor);
     const runs = await this.runs.list({ workflowId, status, cursor: after, limit: limit + 1 });
@@ -99,20 +96,8 @@ export class RunsController {
     @Param('nodeId') nodeId: string,
     @Query() query: unknown,
   ): Promise<Envelope<NodeLogPage>> {
-    const { type, visit, after = 0, limit = MAX_LOG_ENTRIES } = parseInput(nodeLogQuery, query);
+    const { type, visit, after = 0, limit = MAX_LOG_ENTRIES } = parseWith(nodeLogQuery, query);
     const { run } = await this.visible.findRun(caller, workflowName, runId);
     return ok(await this.nodeLogs.execute(run, nodeId, { type, visit, after, limit }));
-  }
-
-  @Post(':runId/cancel')
-  @HttpCode(200)
-  async cancel(
-    @Caller() caller: ApiKeyIdentity,
-    @Param('workflowName') workflowName: string,
-    @Param('runId') runId: string,
-  ): Promise<Envelope<RunResult>> {
-    const { workflow } = await this.visible.findRun(caller, workflowName, runId);
-    const run = await this.cancelRun.execute(runId);
-    return ok(await this.result.execute(workflow, run));
   }
 }

@@ -1,15 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, ValidationError } from '../../common/errors/domain-error.js';
+import { ValidationError } from '../../common/errors/domain-error.js';
 
-/** Thrown when a body comes in a type that the route does not take. */
-export class UnsupportedMediaTypeError extends DomainError {
-  readonly code = 'UNSUPPORTED_MEDIA_TYPE';
-}
-
-/** The media type of a request in lower case, without parameters; null without the header. */
-export function mediaType(request: IncomingMessage): string | null {
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  return type === undefined || type === '' ? null : type;
+export function isMultipart(request: IncomingMessage): boolean {
+  return /^\s*multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '');
 }
 
 /** The boundary of a multipart request (RFC 2046 §5.1.1: 1 to 70 characters). */

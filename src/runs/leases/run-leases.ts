@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 
 /** A run that this process holds: only writes under this epoch are accepted. */
 export interface RunLease {
@@ -24,10 +24,26 @@ export class RunLeases {
 
   /**
    * Starts a CREATED run, once whoever asks (decision 19), and takes it at once where `hold` says that this process
-   * has room for it. Null when it is not CREATED.
+   * has room for it. Null when it is not CREATED. What `admit` throws, in the same transaction, keeps it from starting.
    */
-  async start(runId: string, hold: boolean): Promise<{ startedAt: Date; lease: RunLease | null } | null> {
-    const [rows] = await this.dataSource.query<[(RunLease & { startedAt: Date })[], number]>(
+  async start(
+    runId: string,
+    hold: boolean,
+    admit?: (manager: EntityManager) => Promise<void>,
+  ): Promise<{ startedAt: Date; lease: RunLease | null } | null> {
+    if (!admit) return this.#start(this.dataSource.manager, runId, hold);
+    return this.dataSource.transaction(async (manager) => {
+      await admit(manager);
+      return this.#start(manager, runId, hold);
+    });
+  }
+
+  async #start(
+    manager: EntityManager,
+    runId: string,
+    hold: boolean,
+  ): Promise<{ startedAt: Date; lease: RunLease | null } | null> {
+    const [rows] = await manager.query<[(RunLease & { startedAt: Date })[], number]>(
       `UPDATE runs SET status = 'RUNNING', started_at = now(),
               lease_owner = CASE WHEN $1 THEN $2 END, lease_epoch = CASE WHEN $1 THEN 1 ELSE 0 END,
               lease_until = CASE WHEN $1 THEN now() + make_interval(secs => $3) ELSE now() END

@@ -1,0 +1,76 @@
+import { Body, Controller, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { z } from 'zod';
+import type { ApiKeyIdentity } from '../../api-keys/index.js';
+import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { AnswerHumanInput, CancelRun, RerunRun } from '../../engine/index.js';
+import { ApiKeyGuard } from '../http/api-key.guard.js';
+import { Caller } from '../http/caller.js';
+import { isJsonObject, jsonObject } from '../http/json-object.js';
+import { VisibleWorkflows } from '../workflows/visible-workflows.js';
+import { createdRun, type CreatedRun } from './created-run.js';
+import { GetRunResult } from './get-run-result.js';
+import type { RunResult } from './run-result.js';
+
+export const rerunRequest = z
+  .object({ fromNodeId: z.string().max(64).nullish(), version: z.literal('latest').nullish() })
+  .nullish()
+  .transform((body) => ({
+    fromNodeId: body?.fromNodeId ?? undefined,
+    version: body?.version ?? undefined,
+  }));
+
+/** `{values: {…}}`, the values by field name; also without the frame. */
+export const nodeInputRequest = jsonObject.transform((body) =>
+  isJsonObject(body.values) ? body.values : body,
+);
+
+/** What can be done to a run after its creation: cancel it, run it again, answer what it waits for. */
+@Controller('api/v1/workflows/:workflowName/runs/:runId')
+@UseGuards(ApiKeyGuard)
+export class ContinueRunController {
+  constructor(
+    private readonly visible: VisibleWorkflows,
+    private readonly result: GetRunResult,
+    private readonly cancelRun: CancelRun,
+    private readonly rerunRun: RerunRun,
+    private readonly answerInput: AnswerHumanInput,
+  ) {}
+
+  @Post('cancel')
+  @HttpCode(200)
+  async cancel(
+    @Caller() caller: ApiKeyIdentity,
+    @Param('workflowName') workflowName: string,
+    @Param('runId') runId: string,
+  ): Promise<Envelope<RunResult>> {
+    const { workflow } = await this.visible.findRun(caller, workflowName, runId);
+    const run = await this.cancelRun.execute(runId);
+    return ok(await this.result.execute(workflow, run));
+  }
+
+  @Post('rerun')
+  async rerun(
+    @Caller() caller: ApiKeyIdentity,
+    @Param('workflowName') workflowName: string,
+    @Param('runId') runId: string,
+    @Body(new ZodPipe(rerunRequest)) request: z.infer<typeof rerunRequest>,
+  ): Promise<Envelope<CreatedRun & { rerunOf: string }>> {
+    await this.visible.findRun(caller, workflowName, runId);
+    const { run, workflow } = await this.rerunRun.execute({ runId, ...request, apiKeyName: caller.name });
+    return ok({ ...createdRun(workflow, run), rerunOf: runId });
+  }
+
+  @Post('nodes/:nodeId/input')
+  @HttpCode(200)
+  async input(
+    @Caller() caller: ApiKeyIdentity,
+    @Param('workflowName') workflowName: string,
+    @Param('runId') runId: string,
+    @Param('nodeId') nodeId: string,
+    @Body(new ZodPipe(nodeInputRequest)) body: z.infer<typeof nodeInputRequest>,
+  ): Promise<Envelope<{ runId: string; nodeId: string; visitUuid: string }>> {
+    await this.visible.findRun(caller, workflowName, runId);
+    const { visitUuid } = await this.answerInput.execute(runId, nodeId, body);
+    return ok({ runId, nodeId, visitUuid });
+  }
+}
