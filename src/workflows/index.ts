@@ -5,6 +5,11 @@ export type * from './graph/graph-data.js';
 export { NODE_TYPES } from './graph/graph-data.js';
 export { validateGraph } from './graph/validation/validate-graph.js';
 export { WorkflowGraph } from './graph/workflow-graph.js';
+export { CreateWorkflow } from './use-cases/create-workflow.js';
+export { DeleteWorkflow } from './use-cases/delete-workflow.js';
+export { ImportWorkflow, type ImportOptions } from './use-cases/import-workflow.js';
+export { ListWorkflows, type Page, type WorkflowSummary } from './use-cases/list-workflows.js';
+export { UpdateWorkflow } from './use-cases/update-workflow.js';
 export type { WorkflowDefinition } from './workflow-definition.js';
 export {
   GraphInvalidError,
@@ -12,5 +17,18 @@ export {
   WorkflowExistsError,
   WorkflowNotFoundError,
 } from './workflow-errors.js';
+export {
+  unwrapDocument,
+  workflowDocument,
+  workflowDocumentSchema,
+  type WorkflowDocument,
+} from './workflow-document.js';
+export {
+  workflowInputSchema,
+  workflowNameSchema,
+  workflowUpdateSchema,
+  type WorkflowInput,
+  type WorkflowUpdate,
+} from './workflow-input.js';
 export { WorkflowRepository, type VersionSummary } from './workflow.repository.js';
 export { WorkflowsModule } from './workflows.module.js';

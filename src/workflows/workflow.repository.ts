@@ -50,6 +50,11 @@ export class WorkflowRepository {
     return id === null ? null : this.#workflows(manager).findOneBy({ id, deletedAt: IsNull() });
   }
 
+  /** Whether a living workflow has the name. */
+  hasName(name: string): Promise<boolean> {
+    return this.#workflows().existsBy({ name, deletedAt: IsNull() });
+  }
+
   /** Current versions of the living, newest workflow first; those with an id below `before`. */
   async list({ before, limit }: { before?: string; limit: number }): Promise<WorkflowDefinition[]> {
     const rows = await this.listRows({ before, limit });
@@ -108,6 +113,12 @@ export class WorkflowRepository {
   async updateRow(row: WorkflowEntity, manager: EntityManager): Promise<void> {
     const { id, ...columns } = row;
     await manager.getRepository(WorkflowEntity).update({ id }, columns);
+  }
+
+  /** False when it is gone already. */
+  async markDeleted(id: string, at: Date): Promise<boolean> {
+    const { affected } = await this.#workflows().update({ id, deletedAt: IsNull() }, { deletedAt: at });
+    return affected === 1;
   }
 
   async insertVersion(

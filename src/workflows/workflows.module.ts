@@ -1,9 +1,20 @@
 import { Module } from '@nestjs/common';
+import { CreateWorkflow } from './use-cases/create-workflow.js';
+import { DeleteWorkflow } from './use-cases/delete-workflow.js';
+import { ImportWorkflow } from './use-cases/import-workflow.js';
+import { ListWorkflows } from './use-cases/list-workflows.js';
+import { UpdateWorkflow } from './use-cases/update-workflow.js';
 import { WorkflowRepository } from './workflow.repository.js';
 
+const services = [
+  WorkflowRepository,
+  CreateWorkflow,
+  UpdateWorkflow,
+  DeleteWorkflow,
+  ListWorkflows,
+  ImportWorkflow,
+];
+
 /** Definitions of workflows. Needs DataSource. */
-@Module({
-  providers: [WorkflowRepository],
-  exports: [WorkflowRepository],
-})
+@Module({ providers: services, exports: services })
 export class WorkflowsModule {}

@@ -1,0 +1,300 @@
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import {
+  CreateWorkflow,
+  DeleteWorkflow,
+  GraphInvalidError,
+  ImportWorkflow,
+  ListWorkflows,
+  UpdateWorkflow,
+  WorkflowChangedError,
+  WorkflowExistsError,
+  WorkflowNotFoundError,
+  WorkflowRepository,
+  workflowDocument,
+  type GraphData,
+  type WorkflowInput,
+} from '../../../src/workflows/index.js';
+
+let database: TestDatabase;
+let repository: WorkflowRepository;
+let createWorkflow: CreateWorkflow;
+let updateWorkflow: UpdateWorkflow;
+let deleteWorkflow: DeleteWorkflow;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ poolSize: 10 });
+  repository = new WorkflowRepository(database.dataSource);
+  createWorkflow = new CreateWorkflow(repository);
+  updateWorkflow = new UpdateWorkflow(repository);
+  deleteWorkflow = new DeleteWorkflow(repository);
+});
+afterAll(() => database.close());
+
+function graph(text = 'x', ...between: GraphData['nodes']): GraphData {
+  const nodes: GraphData['nodes'] = [
+    { id: 'in', type: 'userInput', data: { fields: [] } },
+    ...between,
+    { id: 'out', type: 'output', data: { fields: [{ name: 'text', value: text }] } },
+  ];
+  const edges = nodes.slice(1).map(({ id }, at) => ({
+    id: `e${at}`,
+    source: nodes[at]!.id,
+    target: id,
+    sourceHandle: null,
+  }));
+  return { nodes, edges };
+}
+
+function input(name: string, graphData = graph()): WorkflowInput {
+  return { name, displayName: `展示 ${name}`, description: '说明', mode: 'DAG', graphData, settings: {} };
+}
+
+const calls = (workflowName: string, version?: number): GraphData['nodes'][number] => ({
+  id: 'call',
+  type: 'subWorkflow',
+  data: { workflowName, ...(version ? { version } : {}) },
+});
+
+describe('creating and finding', () => {
+  it('finds a workflow by name and by id, with everything as it was given', async () => {
+    const odd = { zeta: 1, alpha: '\u0000 \ud800 量😀', '10': [1.5, null], nested: { b: 1, a: 2 } };
+    const text = graph('{{ in.topic }}', {
+      id: 'c',
+      type: 'code',
+      data: { code: 'return inputs', inputs: odd },
+    });
+    const made = await createWorkflow.execute({
+      ...input('first', text),
+      displayName: '报告\u0000',
+      settings: { concurrency: 2 },
+    });
+    expect(made).toMatchObject({ name: 'first', version: 1, mode: 'DAG' });
+    const found = await new WorkflowRepository(database.dataSource).findByNameOrId('first');
+    expect(found).toEqual({
+      ...made,
+      displayName: '报告\u0000',
+      settings: { concurrency: 2 },
+      graphData: text,
+    });
+    expect(JSON.stringify(found!.graphData)).toBe(JSON.stringify(text));
+    expect(await repository.findByNameOrId(String(made.workflowId))).toEqual(found);
+    expect(await repository.findVersion(String(made.workflowId), 1)).toEqual(found);
+  });
+
+  it('takes a name of digits before an id', async () => {
+    const other = await createWorkflow.execute(input('other'));
+    const digits = await createWorkflow.execute(input(String(other.workflowId)));
+    expect((await repository.findByNameOrId(String(other.workflowId)))?.workflowId).toBe(digits.workflowId);
+    expect((await repository.findByNameOrId(String(digits.workflowId)))?.name).toBe(digits.name);
+  });
+
+  it.each([
+    '',
+    'nobody',
+    '0',
+    '00',
+    '-1',
+    '1.0',
+    '1e3',
+    ' 1',
+    '9223372036854775807',
+    '9223372036854775808',
+    '9'.repeat(64),
+    'a\u0000',
+    '报告',
+    "'; --",
+  ])('finds nothing for %j, and no error', async (nameOrId) =>
+    expect(await repository.findByNameOrId(nameOrId)).toBeNull(),
+  );
+
+  it('gives definitions that nobody can change', async () => {
+    await createWorkflow.execute(input('frozen'));
+    const found = await repository.findByNameOrId('frozen');
+    expect(() => Object.assign(found!.graphData.nodes[0]!.data, { label: 'x' })).toThrow(TypeError);
+    expect(await repository.findVersion(found!.workflowId, 2)).toBeNull();
+    expect(await repository.findVersion('x', 1)).toBeNull();
+    expect(await repository.findVersion(found!.workflowId, 2 ** 31)).toBeNull();
+  });
+
+  it('refuses a taken name, also when many ask for it at once, and an invalid graph; nothing is stored', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, () => createWorkflow.execute(input('contested'))),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(WorkflowExistsError);
+    }
+    await expect(createWorkflow.execute(input('bad', { nodes: [], edges: [] }))).rejects.toThrow(
+      GraphInvalidError,
+    );
+    expect(await repository.findByNameOrId('bad')).toBeNull();
+    const [{ orphans }] = (await database.dataSource.query(
+      'SELECT count(*)::int AS orphans FROM workflow_versions v WHERE NOT EXISTS (SELECT 1 FROM workflows w WHERE w.id = v.workflow_id)',
+    )) as [{ orphans: number }];
+    expect(orphans).toBe(0);
+  });
+});
+
+describe('updating', () => {
+  it('adds a version and keeps the old ones', async () => {
+    const made = await createWorkflow.execute(input('grows', graph('one')));
+    const updated = await updateWorkflow.execute('grows', {
+      ...input('grows', graph('two')),
+      displayName: '二',
+      mode: 'AGENTIC',
+    });
+    expect(updated).toMatchObject({
+      workflowId: made.workflowId,
+      version: 2,
+      displayName: '二',
+      mode: 'AGENTIC',
+    });
+    expect(await repository.findByNameOrId('grows')).toEqual(updated);
+    expect((await repository.findVersion(made.workflowId, 1))?.graphData).toEqual(graph('one'));
+    const versions = await repository.listVersions(String(made.workflowId), { limit: 10 });
+    expect(versions.map(({ version, mode }) => [version, mode])).toEqual([
+      [2, 'AGENTIC'],
+      [1, 'DAG'],
+    ]);
+    expect((await repository.listVersions(String(made.workflowId), { before: 2, limit: 10 })).length).toBe(1);
+  });
+
+  it('keeps the name and texts that an update leaves out', async () => {
+    await createWorkflow.execute(input('keeps'));
+    const updated = await updateWorkflow.execute('keeps', { mode: 'DAG', graphData: graph('y') });
+    expect(updated).toMatchObject({
+      name: 'keeps',
+      displayName: '展示 keeps',
+      description: '说明',
+      version: 2,
+    });
+  });
+
+  it('puts updates at the same time in a row, none lost', async () => {
+    const { workflowId } = await createWorkflow.execute(input('busy'));
+    const updates = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => updateWorkflow.execute('busy', input('busy', graph(`v${at}`)))),
+    );
+    expect(updates.map(({ version }) => version).sort((a, b) => a - b)).toEqual([
+      2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    ]);
+    for (const { version, graphData } of updates) {
+      expect((await repository.findVersion(workflowId, version))?.graphData).toEqual(graphData);
+    }
+    expect((await repository.findByNameOrId('busy'))?.version).toBe(11);
+  });
+
+  it('lets one of those win who expect the same version', async () => {
+    await createWorkflow.execute(input('guarded'));
+    const results = await Promise.allSettled(
+      Array.from({ length: 5 }, () =>
+        updateWorkflow.execute('guarded', { ...input('guarded'), expectedVersion: 1 }),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(WorkflowChangedError);
+    }
+  });
+
+  it('renames, but not to a taken name; refuses unknown workflows and invalid graphs', async () => {
+    await createWorkflow.execute(input('old-name'));
+    expect((await updateWorkflow.execute('old-name', input('new-name'))).name).toBe('new-name');
+    expect(await repository.findByNameOrId('old-name')).toBeNull();
+    await expect(updateWorkflow.execute('new-name', input('first'))).rejects.toThrow(WorkflowExistsError);
+    await expect(updateWorkflow.execute('no-such', input('no-such'))).rejects.toThrow(WorkflowNotFoundError);
+    await expect(
+      updateWorkflow.execute('new-name', input('new-name', graph('{{ nobody.x }}'))),
+    ).rejects.toThrow(GraphInvalidError);
+    expect((await repository.findByNameOrId('new-name'))?.version).toBe(2);
+  });
+});
+
+describe('deleting', () => {
+  it('frees the name, and keeps the versions for the runs there were', async () => {
+    const made = await createWorkflow.execute(input('gone', graph('before')));
+    await deleteWorkflow.execute('gone');
+    expect(await repository.findByNameOrId('gone')).toBeNull();
+    expect(await repository.findByNameOrId(String(made.workflowId))).toBeNull();
+    await expect(deleteWorkflow.execute('gone')).rejects.toThrow(WorkflowNotFoundError);
+    await expect(updateWorkflow.execute('gone', input('gone'))).rejects.toThrow(WorkflowNotFoundError);
+    expect((await repository.findVersion(made.workflowId, 1))?.graphData).toEqual(graph('before'));
+    const again = await createWorkflow.execute(input('gone'));
+    expect(again.workflowId).not.toBe(made.workflowId);
+  });
+});
+
+describe('listing', () => {
+  it('pages newest first, each once, while workflows come and go', async () => {
+    const names = Array.from({ length: 7 }, (_, at) => `page-${at}`);
+    for (const name of names) await createWorkflow.execute(input(name));
+    const list = new ListWorkflows(repository);
+    const seen: string[] = [];
+    let before: string | undefined;
+    for (let page = 0; page < 100; page += 1) {
+      const { items, next } = await list.execute({ before, limit: 3 });
+      seen.push(...items.map(({ name }) => name));
+      if (page === 0) {
+        await createWorkflow.execute(input('page-late'));
+        await deleteWorkflow.execute('page-3');
+      }
+      if (next === null) break;
+      before = next;
+    }
+    expect(seen.slice(0, 6)).toEqual(['page-6', 'page-5', 'page-4', 'page-2', 'page-1', 'page-0']);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toContain('first');
+    expect((await repository.list({ limit: 2 })).map(({ name }) => name)).toEqual(['page-late', 'page-6']);
+  });
+});
+
+describe('importing', () => {
+  it('takes in what was exported, under its name, another, or as a new version', async () => {
+    const importWorkflow = new ImportWorkflow(repository, createWorkflow, updateWorkflow);
+    await createWorkflow.execute(input('source', graph('量子')));
+    const document = workflowDocument((await repository.findByNameOrId('source'))!);
+    await expect(importWorkflow.execute(document)).rejects.toThrow(WorkflowExistsError);
+    const copy = await importWorkflow.execute(document, { name: 'copy' });
+    expect(workflowDocument(copy)).toEqual({ ...document, name: 'copy' });
+    expect(await importWorkflow.execute(document, { overwrite: true })).toMatchObject({
+      name: 'source',
+      version: 2,
+    });
+    expect(await importWorkflow.execute(document, { name: 'brand-new', overwrite: true })).toMatchObject({
+      version: 1,
+    });
+  });
+});
+
+describe('sub-workflows', () => {
+  it('may not lead back to the workflow itself, however long the way', async () => {
+    await createWorkflow.execute(input('leaf'));
+    await createWorkflow.execute(input('middle', graph('x', calls('leaf'))));
+    await createWorkflow.execute(input('top', graph('x', calls('middle'))));
+    const problemsOf = async (name: string, graphData: GraphData) => {
+      const refused = await updateWorkflow
+        .execute(name, input(name, graphData))
+        .catch((error: unknown) => error);
+      return refused instanceof GraphInvalidError ? refused.problems : [];
+    };
+    expect(await problemsOf('leaf', graph('x', calls('top')))).toEqual([
+      expect.objectContaining({
+        code: 'SUB_WORKFLOW_CYCLE',
+        nodeId: 'call',
+        message: expect.stringContaining('leaf → top → middle → leaf') as string,
+      }),
+    ]);
+    const inner = {
+      id: 'each',
+      type: 'iteration',
+      data: { items: [1], graph: graph('x') },
+    } as unknown as GraphData['nodes'][number];
+    (inner.data.graph as unknown as GraphData).nodes.splice(0, 1, calls('top'));
+    (inner.data.graph as unknown as GraphData).edges[0]!.source = 'call';
+    expect((await problemsOf('leaf', graph('x', inner))).map(({ nodeId }) => nodeId)).toEqual(['each.call']);
+    expect(await problemsOf('leaf', graph('x', calls('leaf')))).toHaveLength(1);
+    // Its own first version calls nobody, and never will.
+    expect(await problemsOf('leaf', graph('x', calls('leaf', 1)))).toEqual([]);
+    expect(await problemsOf('middle', graph('x', calls('no-such-workflow')))).toEqual([]);
+  });
+});
