@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../common/json/json-value.js';
-import type { SecretRedactor, StreamRedactor } from '../../credentials/index.js';
+import type { SecretRedactor } from '../../credentials/index.js';
 import type { AgentRuntimeEvent } from '../protocol/agent-runtime-event.js';
 import type { OutputContract } from '../protocol/agent-runtime-request.js';
 import type { RuntimeFailure, RuntimeOutput } from '../protocol/agent-runtime-response.js';
 import { failureOf } from '../protocol/failure-classification.js';
+import { ShownText } from '../protocol/shown-text.js';
 import { structuredAnswer } from '../protocol/structured-answer.js';
 import { refusalFailure, runFailure } from './dify-failure.js';
 import type { DifyIds, DifySignal, DifyUsage } from './dify-frames.js';
@@ -33,14 +34,14 @@ export class DifyAnswer {
   #sawAgentMessage = false;
   #isChatflow = false;
   readonly #toolsSeen = new Set<string>();
-  readonly #stream: StreamRedactor;
+  readonly #shown: ShownText;
 
   constructor(
     private readonly ref: DifyRef,
     private readonly contract: OutputContract,
     private readonly redactor: SecretRedactor,
   ) {
-    this.#stream = redactor.stream();
+    this.#shown = new ShownText(redactor);
   }
 
   /** By which the call is found again: the run of a workflow app, the message of the others. */
@@ -65,9 +66,7 @@ export class DifyAnswer {
         this.#text = signal.text;
         return [];
       case 'thinking':
-        return signal.text === ''
-          ? []
-          : [{ type: 'runtime.delta', channel: 'thinking', text: this.#safe(signal.text) }];
+        return this.#shown.push('thinking', signal.text);
       case 'tool_call':
         if (!this.#isNew(`call ${signal.callId} ${signal.tool}`)) return [];
         return [
@@ -101,19 +100,19 @@ export class DifyAnswer {
       case 'message_end':
         if (this.#isChatflow) this.answerIsWhole = true;
         else this.end = this.#chatSuccess(false);
-        return this.#flushed();
+        return this.#shown.flush();
       case 'finished':
         this.end = this.#finished(signal.status, signal.outputs, signal.error);
-        return this.#flushed();
+        return this.#shown.flush();
       case 'paused':
         this.end = failedEnd('provider_run_failed', 'the run waits for a person in Dify', 'paused');
-        return this.#flushed();
+        return this.#shown.flush();
       case 'error':
         this.end = {
           kind: 'failed',
           failure: this.providerRequestId ? runFailure(signal) : refusalFailure(signal),
         };
-        return this.#flushed();
+        return this.#shown.flush();
     }
   }
 
@@ -141,8 +140,7 @@ export class DifyAnswer {
       this.end = failedEnd('provider_bad_response', 'the answer passes its limit of size', 'too_large');
       return [];
     }
-    const shown = this.#stream.push(text);
-    return shown === '' ? [] : [{ type: 'runtime.delta', channel: 'text', text: shown }];
+    return this.#shown.push('text', text);
   }
 
   /** The newer agent app closes with one `message` that repeats the whole answer. */
@@ -178,15 +176,6 @@ export class DifyAnswer {
   #chatSuccess(partial: boolean): DifyEnd {
     const data = structuredAnswer(this.#text, this.contract);
     return { kind: 'succeeded', output: { text: this.#text, data }, partial };
-  }
-
-  #flushed(): AgentRuntimeEvent[] {
-    const rest = this.#stream.flush();
-    return rest === '' ? [] : [{ type: 'runtime.delta', channel: 'text', text: rest }];
-  }
-
-  #safe(text: string): string {
-    return this.redactor.redact(text);
   }
 
   #isNew(key: string): boolean {
