@@ -99,7 +99,7 @@ export class ContextQueryModule implements OnModuleInit, OnApplicationBootstrap,
   }
 }
 
-/** Puts the gate before everything that looks at a request; to be called before the body parser is installed. */
+/** Puts the gate before everything that routes a request. */
 export function installContextGate(app: NestExpressApplication): void {
   app.use(app.get(ContextGate).middleware);
 }

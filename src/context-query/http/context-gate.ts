@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { isDirectLocalPeer } from './is-direct-local-peer.js';
-import { readBody } from './read-body.js';
 
 const CONTEXT_PATH = /^\/internal\/context(?=\/|$)/i;
 
@@ -28,34 +27,14 @@ export class ContextGate {
     return this.#admitted.has(request);
   }
 
-  /**
-   * Must stand before the body parser: a caller's token is looked at before its body, so an admitted body is read
-   * here, as bytes into `request.body`, and parsed behind the token.
-   */
   readonly middleware = (request: Request, _response: Response, next: NextFunction): void => {
     const wantsContext = CONTEXT_PATH.test(request.path);
     const onOwnListener = this.#throughOwnListener.has(request);
-    if (!wantsContext && !onOwnListener) {
-      next();
-      return;
-    }
-    if (!wantsContext || onOwnListener !== this.ownListener || !isDirectLocalPeer(request)) {
+    if (wantsContext && onOwnListener === this.ownListener && isDirectLocalPeer(request)) {
+      this.#admitted.add(request);
+    } else if (wantsContext || onOwnListener) {
       request.url = this.#nowhere;
-      next();
-      return;
     }
-    this.#admitted.add(request);
-    if (request.method !== 'POST') {
-      next();
-      return;
-    }
-    readBody(request).then(
-      (body) => {
-        request.body = body;
-        next();
-      },
-      // Nobody is there to be answered.
-      () => request.destroy(),
-    );
+    next();
   };
 }

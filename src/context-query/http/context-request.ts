@@ -22,7 +22,7 @@ export const pathRequest = z.object({ runId, visitUuid: uuid });
 
 /** Body of `POST /internal/context/output`. */
 export const outputRequest = z
-  .object({ runId, nodeId, field: orNull(z.string().max(1_000)), iterSeq })
+  .object({ runId, nodeId, field: orNull(z.string().min(1).max(1_000)), iterSeq })
   .transform(({ runId: run, ...query }): { runId: string; query: OutputQuery } => ({ runId: run, query }));
 
 /** Body of `POST /internal/context/meta`: `visitUuid` wins over `nodeId`, an empty kind is ALL. */

@@ -17,7 +17,7 @@ import {
   type PathRequest,
 } from './context-request.js';
 import { ContextTokenGuard, TokenHolder } from './context-token.guard.js';
-import { ParseContextBody } from './parse-context-body.pipe.js';
+import { ContextBody } from './context-body.pipe.js';
 import { sendResult } from './result.js';
 
 /** What agents ask about the visits before them (internal-context-query.md §2), each with its visit's token. */
@@ -31,7 +31,7 @@ export class ContextController {
   @Post('path')
   async path(
     @TokenHolder() holder: ContextTokenHolder,
-    @Body(new ParseContextBody(pathRequest)) { runId, visitUuid }: PathRequest,
+    @Body(new ContextBody(pathRequest)) { runId, visitUuid }: PathRequest,
     @Res() response: Response,
   ): Promise<void> {
     sameRun(holder, runId);
@@ -41,7 +41,7 @@ export class ContextController {
   @Post('output')
   async output(
     @TokenHolder() holder: ContextTokenHolder,
-    @Body(new ParseContextBody(outputRequest)) { runId, query }: OutputRequest,
+    @Body(new ContextBody(outputRequest)) { runId, query }: OutputRequest,
     @Res() response: Response,
   ): Promise<void> {
     sameRun(holder, runId);
@@ -51,7 +51,7 @@ export class ContextController {
   @Post('meta')
   async meta(
     @TokenHolder() holder: ContextTokenHolder,
-    @Body(new ParseContextBody(metaRequest)) { runId, query }: MetaRequest,
+    @Body(new ContextBody(metaRequest)) { runId, query }: MetaRequest,
     @Res() response: Response,
   ): Promise<void> {
     sameRun(holder, runId);
