@@ -1,0 +1,10 @@
+export { answerClientError } from './client-error.js';
+export { ApiExceptionFilter } from './api-exception.filter.js';
+export { describeError, type ErrorAnswer } from './describe-error.js';
+export { errorEnvelope, ok, type Envelope, type ErrorEnvelope } from './envelope.js';
+export { ERROR_STATUS } from './error-status.js';
+export { UnsupportedBodyError } from './json-body.interceptor.js';
+export { ListeningAddress } from './listening-address.js';
+export { assignRequestId, requestId } from './request-id.js';
+export { securityHeaders } from './security-headers.js';
+export { parseWith, ZodPipe } from './zod-pipe.js';
