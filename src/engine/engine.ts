@@ -83,12 +83,16 @@ export function createEngine(parts: EngineParts): Engine {
   const dispatcher = new InProcessDispatcher(executeRun, leases, registry, config.engine, logger);
   const createRun = new CreateRun(dataSource, runs);
   const startRun = new StartRun(leases, runs, dispatcher);
-  const children = new ChildRuns(dataSource, runs, workflows, createRun, startRun);
+  const children = new ChildRuns(dataSource, runs, workflows, createRun, startRun, workspaces);
   const wakeRun = new WakeRun(leases, registry, dispatcher);
   const closeRun = new CloseRun(executeRun, (run, graph) => family.afterEnd(run, graph));
   const cancelRun = new CancelRun(leases, runs, registry, closeRun);
   const family: RunFamily = new RunFamily(children, wakeRun, cancelRun);
-  const executors: NodeExecutors = nodeExecutors({ ...parts, children, defaultModel: config.hermes.llm.model });
+  const executors: NodeExecutors = nodeExecutors({
+    ...parts,
+    children,
+    defaultModel: config.hermes.llm.model,
+  });
   return {
     createRun,
     startRun,

@@ -17,6 +17,8 @@ export interface AgentRuntime {
 export type NodeCall = Pick<AgentRuntimeRequest, 'agentRef' | 'inputEnvelope' | 'outputContract'> &
   Partial<Pick<AgentRuntimeRequest, 'traceabilityPolicy' | 'timeoutPolicy' | 'retryPolicy'>> & {
     tools: string[];
+    /** A call of the planner: it gets no context token, and one visit may ask several times. */
+    planner?: { planIndex: number; asksBefore: number };
   };
 
 /**
@@ -31,12 +33,10 @@ export class CallRuntime {
 
   async execute(visit: NodeVisit, call: NodeCall, signal: AbortSignal): Promise<RuntimeOutput> {
     const notAfter = new Date(Date.now() + visit.timeoutSeconds * 1000);
-    const contextQuery = this.tokens.issue({
-      runId: visit.run.runId,
-      visitUuid: visit.visitUuid,
-      nodeId: visit.nodeId,
-      notAfter,
-    });
+    const { visitUuid, nodeId } = visit;
+    const contextQuery = call.planner
+      ? null
+      : this.tokens.issue({ runId: visit.run.runId, visitUuid, nodeId, notAfter });
     try {
       const request = requestOf(visit, call, contextQuery);
       for await (const event of this.runtime.execute(request, signal)) {
@@ -57,9 +57,10 @@ function requestOf(
   contextQuery: ReturnType<ContextTokens['issue']>,
 ): AgentRuntimeRequest {
   const { run, visitUuid, attempt } = visit;
-  const { tools, ...parts } = call;
+  const { tools, planner, ...parts } = call;
+  const again = planner && planner.asksBefore > 0 ? `:${planner.asksBefore + 1}` : '';
   return {
-    commandId: `${visitUuid}:${attempt}`,
+    commandId: `${visitUuid}:${attempt}${again}`,
     taskId: run.runId,
     jobId: visitUuid,
     correlationId: run.runId,
@@ -81,6 +82,7 @@ function requestOf(
       tools,
       contextQuery,
       predecessors: visit.predecessors,
+      ...(planner ? { planIndex: planner.planIndex } : {}),
     },
   };
 }

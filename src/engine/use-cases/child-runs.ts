@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { DomainError } from '../../common/errors/domain-error.js';
+import { newRunId } from '../../common/ids/run-id.js';
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { RunStatus } from '../../runs/run-status.js';
 import type { RunRepository } from '../../runs/run.repository.js';
+import type { Workspaces } from '../../runs/workspaces/workspaces.js';
 import type { WorkflowDefinition, WorkflowRepository } from '../../workflows/index.js';
 import { NodeFailure } from '../nodes/node-failure.js';
 import type { CreateRun } from './create-run.js';
@@ -36,6 +38,7 @@ export class ChildRuns {
     private readonly workflows: WorkflowRepository,
     private readonly createRun: CreateRun,
     private readonly startRun: StartRun,
+    private readonly workspaces: Workspaces,
   ) {}
 
   /**
@@ -59,7 +62,10 @@ export class ChildRuns {
     const workflow = await this.#workflow(command.workflowName, command.version);
     await this.#refuseCycle(command.parentRunId, workflow);
     try {
-      const { runId } = await this.createRun.execute({
+      const runId = newRunId();
+      await this.workspaces.create(runId);
+      await this.createRun.execute({
+        runId,
         workflow,
         variables: command.variables,
         ttlHours: CHILD_TTL_HOURS,

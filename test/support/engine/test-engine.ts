@@ -83,7 +83,7 @@ export class TestEngine {
     );
     this.engine = createEngine({
       config,
-      logger: pino({ level: 'silent' }),
+      logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
       dataSource,
       runs: this.runs,
       visits: this.visits,

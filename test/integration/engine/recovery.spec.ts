@@ -1,0 +1,123 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { TestEngine } from '../../support/engine/test-engine.js';
+import { says, untilAborted } from '../../support/engine/scripted-runtime.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { agent, chain, edge, input, output, when } from './graphs.js';
+
+describe('recovery', () => {
+  let database: TestDatabase;
+  const engines: TestEngine[] = [];
+  let workspacesRoot: string;
+  const start = async (options: { owner: string; leaseSeconds?: number }): Promise<TestEngine> => {
+    const engine = await TestEngine.start(database, { ...options, workspacesRoot });
+    engines.push(engine);
+    return engine;
+  };
+  beforeAll(async () => {
+    database = await createTestDatabase({ poolSize: 8 });
+    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'recovery-'));
+  });
+  afterAll(() => database.close());
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.stop();
+  });
+
+  it('goes on from the last finished visit after a stop, with the same visit as a further attempt', async () => {
+    const first = await start({ owner: 'first' });
+    first.runtime.on('slow', (_request, signal) => untilAborted(signal));
+    const workflow = await first.workflow(
+      chain(input(), agent('done'), agent('slow'), output({ x: '{{ done.text }}/{{ slow.text }}' })),
+    );
+    const runId = await first.start(workflow);
+    await first.untilBegun(runId, 'slow');
+    const before = await first.visits.ofRun(runId);
+    await first.engine.dispatcher.stop();
+
+    const second = await start({ owner: 'second' });
+    const { run, visits, visit } = await second.end(runId);
+    expect(run.outputs).toEqual({ x: 'done done/slow done' });
+    expect(second.runtime.callsOf('done')).toBe(0);
+    expect(visit('slow')).toMatchObject({ visitUuid: before.at(-1)?.visitUuid, attempt: 2 });
+    expect(visits).toHaveLength(4);
+    const stored = await second.store.readAfter(runId, 0, 100);
+    expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, at) => at + 1));
+    expect(stored.filter(({ type }) => type === 'run_started')).toHaveLength(1);
+  });
+
+  it('takes over an expired lease, and the old holder can write no more', async () => {
+    const hung = await start({ owner: 'hung', leaseSeconds: 0.3 });
+    // It lives on but no longer renews, as a process that is stopped or cut off from the database.
+    hung.engine.registry.renew = () => Promise.resolve();
+    let finish: () => void = () => undefined;
+    hung.runtime.on('slow', async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      return [says('too late')];
+    });
+    const workflow = await hung.workflow(chain(input(), agent('slow'), output({ x: '{{ slow.text }}' })));
+    const runId = await hung.start(workflow);
+    await hung.untilBegun(runId, 'slow');
+
+    const second = await start({ owner: 'second' });
+    const { run } = await second.end(runId);
+    expect(run.outputs).toEqual({ x: 'slow done' });
+    const count = (await second.store.readAfter(runId, 0, 100)).length;
+    finish();
+    await hung.until(() => hung.engine.registry.size === 0, 'the old holder to leave the run');
+    expect(await second.store.readAfter(runId, 0, 100)).toHaveLength(count);
+    expect((await second.end(runId)).visit('slow')?.envelope?.data).toEqual({ text: 'slow done' });
+  });
+
+  it('never shares a live run: a second process leaves it alone', async () => {
+    const first = await start({ owner: 'first' });
+    let finish: () => void = () => undefined;
+    first.runtime.on('slow', async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      return [says('mine')];
+    });
+    const workflow = await first.workflow(chain(input(), agent('slow'), output({ x: '{{ slow.text }}' })));
+    const runId = await first.start(workflow);
+    await first.untilBegun(runId, 'slow');
+    const second = await start({ owner: 'second' });
+    expect(await second.leases.claimable(100)).not.toContain(runId);
+    expect(await second.leases.claim(runId)).toBeNull();
+    finish();
+    expect((await second.end(runId)).run.outputs).toEqual({ x: 'mine' });
+    expect(second.runtime.requests).toHaveLength(0);
+  });
+
+  it('does not evaluate a decided condition again, and keeps skipped branches skipped', async () => {
+    const first = await start({ owner: 'first' });
+    first.runtime.on('yes', (_request, signal) => untilAborted(signal));
+    const workflow = await first.workflow({
+      nodes: [
+        input({ name: 'n', type: 'number' }),
+        when('c', [{ id: 'big', variable: 'in.n', operator: 'greaterThan', value: 5 }]),
+        agent('yes'),
+        agent('no'),
+        output({ x: '{{ yes.text }}{{ no.text }}' }),
+      ],
+      edges: [
+        edge('in', 'c'),
+        edge('c', 'yes', 'big'),
+        edge('c', 'no', 'else'),
+        edge('yes', 'out'),
+        edge('no', 'out'),
+      ],
+    });
+    const runId = await first.start(workflow, { n: 9 });
+    await first.untilBegun(runId, 'yes');
+    await first.engine.dispatcher.stop();
+    const second = await start({ owner: 'second' });
+    const { run, visits } = await second.end(runId);
+    expect(run.outputs).toEqual({ x: 'yes done' });
+    expect(visits.map(({ nodeId, status }) => `${nodeId} ${status}`)).toEqual([
+      'in SUCCESS',
+      'c SUCCESS',
+      'no SKIPPED',
+      'yes SUCCESS',
+      'out SUCCESS',
+    ]);
+  });
+});
