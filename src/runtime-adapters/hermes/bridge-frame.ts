@@ -8,7 +8,10 @@ const count = z
   .nullish()
   .transform((value) => value ?? 0);
 const callOf = { call_id: z.coerce.string(), tool: z.string() };
-const json = z.unknown().transform((value) => value ?? null);
+const json = z
+  .unknown()
+  .optional()
+  .transform((value) => value ?? null);
 
 /** Tolerant where a bridge in another language may differ: a missing optional field is its null. */
 const SCHEMAS = {
