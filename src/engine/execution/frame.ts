@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json/json-value.js';
+import type { JsonValue } from '../../common/json/json-value.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import type { PlannedVisit, Walk, WalkOutcome } from '../walks/walk.js';
 
@@ -10,7 +10,7 @@ export interface Frame {
   readonly graph: WorkflowGraph;
   readonly walk: Walk;
   /** What templates of the frame's nodes see, by node id; grows as nodes end. */
-  readonly scope: Record<string, JsonObject | null>;
+  readonly scope: Record<string, JsonValue>;
   /** Put before node ids outside: `` or `{iteration}.`. */
   readonly prefix: string;
   /** The visit number all its visits carry; null: the walk counts them. */

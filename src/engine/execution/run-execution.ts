@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../common/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
 import type { VisitLogEntry, VisitRef } from '../../events/run-event.js';
 import { failed, succeeded, type Envelope } from '../../runs/envelope.js';
 import type { JournalEntry } from '../../runs/journal/journal-entry.js';
@@ -374,7 +374,7 @@ export class RunExecution {
 
   #walkItem(
     parent: VisitState,
-    item: { graph: GraphData; iterSeq: number; scope: Record<string, JsonObject | null> },
+    item: { graph: GraphData; iterSeq: number; scope: Record<string, JsonValue>; signal: AbortSignal },
   ): Promise<WalkOutcome> {
     return new Promise((resolve) => {
       const graph = WorkflowGraph.of(item.graph);
@@ -387,10 +387,34 @@ export class RunExecution {
         scope: item.scope,
         settled: resolve,
       });
+      item.signal.addEventListener('abort', () => this.#giveUpItem(frame), { once: true });
       const entry = newEntry();
       const begun = this.#restore(frame, entry);
       this.#step(frame, entry, begun).catch((error: unknown) => this.#fault(error));
     });
+  }
+
+  /** The iteration no longer wants the item: its nodes are cancelled, and those not begun never will. */
+  #giveUpItem(frame: Frame): void {
+    if (frame.over || this.#end || this.#abort) return;
+    const entry = newEntry();
+    this.#cancelVisits(frame, entry);
+    const error = 'the item was given up';
+    const outcome = { kind: 'failure', reason: 'NODE_FAILED', nodeId: null, visitUuid: null, error } as const;
+    this.input.journal.record(entry).then(
+      () => frame.settled?.(outcome),
+      (failed: unknown) => this.#fault(failed),
+    );
+  }
+
+  #cancelVisits(frame: Frame, entry: JournalEntry): void {
+    frame.over = true;
+    for (const visit of this.#active.values()) {
+      if (visit.frame !== frame) continue;
+      visit.controller.abort(new Error('another node of the item failed'));
+      this.#active.delete(visit.ref.visitUuid);
+      this.#endVisit(visit, failed('cancelled: another node failed'), 'CANCELLED', null, entry);
+    }
   }
 
   // --- settling --------------------------------------------------------------------------------------------
@@ -476,13 +500,7 @@ export class RunExecution {
       this.#abortWith({ statusReason, error: message, nodeId, visitUuid, code }, entry);
       return;
     }
-    visit.frame.over = true;
-    for (const other of this.#active.values()) {
-      if (other.frame !== visit.frame) continue;
-      other.controller.abort(new Error('another node of the item failed'));
-      this.#active.delete(other.ref.visitUuid);
-      this.#endVisit(other, failed('cancelled: another node failed'), 'CANCELLED', null, entry);
-    }
+    this.#cancelVisits(visit.frame, entry);
     await this.input.journal.record(entry);
     visit.frame.settled?.({ kind: 'failure', reason: 'NODE_FAILED', nodeId, visitUuid, error: message });
   }

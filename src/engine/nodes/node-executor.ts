@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
 import type { VisitLogEntry } from '../../events/run-event.js';
 import type { GraphData, NodeType } from '../../workflows/graph/graph-data.js';
 import type { WalkNode, WalkOutcome } from '../walks/walk.js';
@@ -25,7 +25,7 @@ export interface NodeVisit {
   /** 1 for the visit's first attempt. */
   readonly attempt: number;
   /** `data` of the nodes it may read, by node id: what templates and conditions see. */
-  readonly scope: Readonly<Record<string, JsonObject | null>>;
+  readonly scope: Readonly<Record<string, JsonValue>>;
   /** The visits it came from. */
   readonly predecessors: readonly { readonly nodeId: string; readonly label: string }[];
   /** Seconds the attempt may take; the signal aborts after them. */
@@ -39,7 +39,8 @@ export interface NodeVisit {
   walkItem(item: {
     graph: GraphData;
     iterSeq: number;
-    scope: Record<string, JsonObject | null>;
+    scope: Record<string, JsonValue>;
+    signal: AbortSignal;
   }): Promise<WalkOutcome>;
   /** Adds to the visit's log and to the live stream. */
   log(entry: VisitLogEntry): void;
