@@ -1,10 +1,31 @@
+export {
+  chooseCase,
+  ELSE_HANDLE,
+  evaluateCase,
+  PatternError,
+  type Condition,
+  type ConditionCase,
+} from './conditions/index.js';
 export { completeFields } from './fields/field-values.js';
 export { inputFields, outputFields, type OutputField } from './fields/graph-fields.js';
 export { validateVariables } from './fields/validate-variables.js';
 export type * from './graph/graph-data.js';
 export { NODE_TYPES } from './graph/graph-data.js';
+export { jsonSchemaProblems } from './graph/node-types/json-schema-problems.js';
+export { subWorkflowCalls, type SubWorkflowCall } from './graph/sub-workflow-calls.js';
 export { validateGraph } from './graph/validation/validate-graph.js';
 export { WorkflowGraph } from './graph/workflow-graph.js';
+export {
+  asText,
+  renderTemplate,
+  renderTemplates,
+  renderText,
+  resolvePath,
+  TemplateRenderError,
+  templateReferences,
+  TemplateSyntaxError,
+  type TemplateScope,
+} from './templates/index.js';
 export { CreateWorkflow } from './use-cases/create-workflow.js';
 export { DeleteWorkflow } from './use-cases/delete-workflow.js';
 export { ImportWorkflow, type ImportOptions } from './use-cases/import-workflow.js';

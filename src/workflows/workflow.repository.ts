@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, LessThan, type EntityManager } from 'typeorm';
+import { DataSource, In, IsNull, LessThan, type EntityManager } from 'typeorm';
 import { LruCache } from '../common/cache/lru-cache.js';
 import { deepFreeze } from './deep-freeze.js';
 import type { GraphData, WorkflowMode, WorkflowSettings } from './graph/graph-data.js';
@@ -53,6 +53,15 @@ export class WorkflowRepository {
   /** Whether a living workflow has the name. */
   hasName(name: string): Promise<boolean> {
     return this.#workflows().existsBy({ name, deletedAt: IsNull() });
+  }
+
+  /** Names by id, of deleted workflows too. */
+  async names(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#workflows().find({
+      select: { id: true, name: true },
+      where: { id: In([...new Set(ids)]) },
+    });
+    return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
   /** Current versions of the living, newest workflow first; those with an id below `before`. */

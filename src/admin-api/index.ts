@@ -1,0 +1,9 @@
+export { AdminApiModule } from './admin-api.module.js';
+export {
+  AdminAuthModule,
+  AdminKeyGuard,
+  CurrentAdmin,
+  Roles,
+  type AdminIdentity,
+  type AdminRequest,
+} from './auth/index.js';

@@ -1,0 +1,125 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, UseGuards } from '@nestjs/common';
+import { z } from 'zod';
+import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import {
+  CreateWorkflow,
+  DeleteWorkflow,
+  ListWorkflows,
+  UpdateWorkflow,
+  WorkflowNotFoundError,
+  WorkflowRepository,
+  validateGraph,
+  workflowInputSchema,
+  workflowUpdateSchema,
+  type GraphProblem,
+  type VersionSummary,
+  type WorkflowInput,
+  type WorkflowUpdate,
+} from '../../workflows/index.js';
+import { AdminKeyGuard, Roles } from '../auth/index.js';
+import { adminList, type AdminList } from '../lists/admin-list.js';
+import { decodeCursor, encodeCursor } from '../lists/cursor.js';
+import { listQuery } from '../lists/list-query.js';
+import { workflowView, type WorkflowSummaryView, type WorkflowView } from './workflow-view.js';
+
+const validateSchema = workflowInputSchema.pick({ mode: true, graphData: true, settings: true });
+const idCursor = z.string().regex(/^\d{1,19}$/);
+const versionCursor = z.int().min(1);
+const versionNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/, 'must be a version number')
+  .transform(Number);
+
+/** `/admin/v1/workflows`: definitions and their versions (contract.md, "Endpoints"). */
+@Controller('admin/v1/workflows')
+@UseGuards(AdminKeyGuard)
+export class WorkflowsController {
+  constructor(
+    private readonly workflows: WorkflowRepository,
+    private readonly createWorkflow: CreateWorkflow,
+    private readonly updateWorkflow: UpdateWorkflow,
+    private readonly deleteWorkflow: DeleteWorkflow,
+    private readonly listWorkflows: ListWorkflows,
+  ) {}
+
+  @Post()
+  @Roles('editor')
+  async create(@Body(new ZodPipe(workflowInputSchema)) body: WorkflowInput): Promise<Envelope<WorkflowView>> {
+    return ok(workflowView(await this.createWorkflow.execute(body)));
+  }
+
+  @Get()
+  @Roles('viewer', 'auditor')
+  async list(
+    @Query(new ZodPipe(listQuery)) { cursor, limit }: z.infer<typeof listQuery>,
+  ): Promise<Envelope<AdminList<WorkflowSummaryView>>> {
+    const before = cursor === undefined ? undefined : decodeCursor(idCursor, cursor);
+    const { items, next } = await this.listWorkflows.execute({ before, limit });
+    return ok({ items: items.map(workflowView), nextCursor: next === null ? null : encodeCursor(next) });
+  }
+
+  @Post('validate')
+  @HttpCode(200)
+  @Roles('viewer', 'auditor', 'editor')
+  validate(
+    @Body(new ZodPipe(validateSchema)) body: z.infer<typeof validateSchema>,
+  ): Envelope<{ valid: boolean; problems: GraphProblem[] }> {
+    const problems = validateGraph(body);
+    return ok({ valid: problems.length === 0, problems });
+  }
+
+  @Get(':nameOrId')
+  @Roles('viewer', 'auditor')
+  async show(@Param('nameOrId') nameOrId: string): Promise<Envelope<WorkflowView>> {
+    const found = await this.workflows.findByNameOrId(nameOrId);
+    if (!found) throw new WorkflowNotFoundError(nameOrId);
+    return ok(workflowView(found));
+  }
+
+  @Put(':nameOrId')
+  @Roles('editor')
+  async update(
+    @Param('nameOrId') nameOrId: string,
+    @Body(new ZodPipe(workflowUpdateSchema)) body: WorkflowUpdate,
+  ): Promise<Envelope<WorkflowView>> {
+    return ok(workflowView(await this.updateWorkflow.execute(nameOrId, body)));
+  }
+
+  @Delete(':nameOrId')
+  @Roles('editor')
+  async delete(@Param('nameOrId') nameOrId: string): Promise<Envelope<{ id: number; name: string }>> {
+    return ok(workflowView(await this.deleteWorkflow.execute(nameOrId)));
+  }
+
+  @Get(':nameOrId/versions')
+  @Roles('viewer', 'auditor')
+  async versions(
+    @Param('nameOrId') nameOrId: string,
+    @Query(new ZodPipe(listQuery)) { cursor, limit }: z.infer<typeof listQuery>,
+  ): Promise<Envelope<AdminList<VersionSummary>>> {
+    const row = await this.workflows.findRow(nameOrId);
+    if (!row) throw new WorkflowNotFoundError(nameOrId);
+    const before = cursor === undefined ? undefined : decodeCursor(versionCursor, cursor);
+    const found = await this.workflows.listVersions(row.id, { before, limit: limit + 1 });
+    return ok(
+      adminList(
+        found,
+        limit,
+        (one) => one,
+        ({ version }) => encodeCursor(version),
+      ),
+    );
+  }
+
+  @Get(':nameOrId/versions/:version')
+  @Roles('viewer', 'auditor')
+  async showVersion(
+    @Param('nameOrId') nameOrId: string,
+    @Param('version', new ZodPipe(versionNumber)) version: number,
+  ): Promise<Envelope<WorkflowView>> {
+    const row = await this.workflows.findRow(nameOrId);
+    const found = row && (await this.workflows.findVersion(row.id, version));
+    if (!found) throw new WorkflowNotFoundError(nameOrId);
+    return ok(workflowView(found));
+  }
+}
