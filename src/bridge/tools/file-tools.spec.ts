@@ -173,9 +173,16 @@ describe('the file tools', () => {
     expect([listed.entries.length, listed.truncated]).toEqual([1000, true]);
   });
 
-  it('say that there is no workspace', async () => {
-    toolbox = new Toolbox(fileTools(join(outside, 'gone')), { maxCalls: 10, secrets: [] });
-    await expect(read('a.txt')).rejects.toThrow('the workspace does not exist');
+  it('make the workspace where no upload has made it', async () => {
+    toolbox = new Toolbox(fileTools(join(outside, 'all', 'run')), { maxCalls: 10, secrets: [] });
+    expect(await call('list_files', {})).toEqual({ entries: [] });
+    await write('a.txt', 'x');
+    expect(await readFile(join(outside, 'all', 'run', 'a.txt'), 'utf8')).toBe('x');
+  });
+
+  it('say that the workspace cannot be had', async () => {
+    toolbox = new Toolbox(fileTools(join(outside, 'secret.txt')), { maxCalls: 10, secrets: [] });
+    await expect(read('a.txt')).rejects.toThrow('the workspace cannot be opened (EEXIST)');
   });
 
   it('check their arguments', async () => {

@@ -18,12 +18,13 @@ export class Workspace {
     this.#root = root;
   }
 
-  /** Throws ToolError when the folder does not exist. */
+  /** Makes the folder where no upload has made it yet. Throws ToolError when it cannot be had. */
   static async at(directory: string): Promise<Workspace> {
     try {
+      await mkdir(directory, { recursive: true });
       return new Workspace(await realpath(directory));
-    } catch {
-      throw new ToolError('the workspace does not exist');
+    } catch (error) {
+      throw new ToolError(`the workspace cannot be opened (${errorCode(error) ?? 'unknown reason'})`);
     }
   }
 
