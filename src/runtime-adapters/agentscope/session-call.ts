@@ -68,6 +68,7 @@ export class SessionCall {
         yield* this.#listen(sessionId);
       }
     } catch (error) {
+      await this.#interruptWhatNobodyReads();
       return failureOfError(this.#stopping ?? this.deps.deadlines.fault ?? error);
     }
     return null;
@@ -142,8 +143,9 @@ export class SessionCall {
       yield { type: 'runtime.heartbeat' };
       return;
     }
-    const frame = item.kind === 'json' ? item.value : parseJsonOr(item.data, undefined);
-    if (frame === undefined) throw new TransportFault('malformed', 'a frame is not JSON');
+    const frame = item.kind === 'json' ? undefined : parseJsonOr(item.data, undefined);
+    if (frame === undefined)
+      throw new TransportFault('malformed', 'the stream of the session holds what is no event');
     const event = sessionEventOf(frame);
     if (event) yield* this.#answer.accept(event);
   }
@@ -165,6 +167,13 @@ export class SessionCall {
     });
     await interrupt(this.deps, this.#path('interrupt'), sessionId, this.#deadlines.signal);
     return wait(this.#deadlines.signal);
+  }
+
+  /** A stream that breaks a rule is not read to its end, and its run not left to run. */
+  async #interruptWhatNobodyReads(): Promise<void> {
+    if (!this.#sessionId || !this.#isSent || this.#stopping) return;
+    const signal = AbortSignal.any([this.#connection.signal, AbortSignal.timeout(this.deps.timings.stopMs)]);
+    await interrupt(this.deps, this.#path('interrupt'), this.#sessionId, signal);
   }
 
   #gaveUp(): TransportFault {

@@ -191,6 +191,7 @@ export class DifyCall {
     return recoverByPolling(this.#client, this.#answer, {
       user: this.#post.body.user,
       pollMs: this.deps.timings.pollMs,
+      forMs: this.deps.timings.recoverMs,
       signal: this.#deadlines.signal,
       onAlive: () => {
         this.#deadlines.progress();

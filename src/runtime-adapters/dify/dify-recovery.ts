@@ -14,13 +14,15 @@ export interface DifyRecovery {
   readonly user: string;
   /** The first pause between two polls; it grows to 5 s. */
   readonly pollMs: number;
+  /** How long it may take in all. */
+  readonly forMs: number;
   readonly signal: AbortSignal;
   /** Called when Dify says that the run goes on. */
   readonly onAlive?: () => void;
 }
 
 /**
- * Asks Dify, again and again until the signal aborts, how a run of which we lost sight ended, and tells the answer.
+ * Asks Dify again and again, but not for ever, how a run of which we lost sight ended, and tells the answer.
  * Workflow apps are asked for the run, the others for the message. Only reads.
  *
  * @returns the failure when Dify cannot tell; null once the answer has its end.
@@ -29,10 +31,11 @@ export interface DifyRecovery {
 export async function recoverByPolling(
   client: DifyClient,
   answer: DifyAnswer,
-  { user, pollMs, signal, onAlive }: DifyRecovery,
+  { user, pollMs, forMs, signal, onAlive }: DifyRecovery,
 ): Promise<RuntimeFailure | null> {
   const look = lookOf(client, answer, user);
   if (!look) return unknownOutcome('Dify gave no id by which the run could be found again', 'no_provider_id');
+  const until = performance.now() + forMs;
   let wait = pollMs;
   for (let notFound = 0; ; wait = Math.min(LONGEST_POLL_MS, wait * 1.5)) {
     try {
@@ -54,6 +57,10 @@ export async function recoverByPolling(
       }
     }
     if (answer.end) return null;
+    if (performance.now() >= until) {
+      const seconds = String(Math.round(forMs / 1000));
+      return unknownOutcome(`it still runs after ${seconds} s of polling`, 'still_running');
+    }
     await pause(wait, signal);
   }
 }
@@ -96,7 +103,8 @@ async function lookAtMessages(
   const list = await client.getJson(path, signal);
   const messages: unknown[] = isObject(list) && Array.isArray(list.data) ? list.data : [];
   const message = messages.filter(isObject).find(({ id }) => id === messageId);
-  if (!message) return;
+  if (!message)
+    throw new RuntimeFault(failureOf('provider_bad_request', 'no such message', { httpStatus: 404 }));
   for (const found of metadataOf(message)) answer.accept(found);
   if (message.status === 'error') {
     const why = typeof message.error === 'string' ? message.error : null;

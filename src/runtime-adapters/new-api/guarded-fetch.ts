@@ -11,7 +11,13 @@ import { errorIn, mayPostAgain, refusalFailure, runFailure } from './new-api-fai
 /** What the guard saw beside the text that the model client reads. */
 export interface GuardedCall {
   readonly fetch: typeof fetch;
-  readonly seen: { isSent: boolean; requestId: string | null; usage: CleanUsage | null; isFinished: boolean };
+  readonly seen: {
+    requestId: string | null;
+    usage: CleanUsage | null;
+    isFinished: boolean;
+    /** What ended the call: the client wraps it into errors of its own. */
+    fault: unknown;
+  };
 }
 
 /**
@@ -23,14 +29,11 @@ export function guardedFetch(
   deadlines: Deadlines,
   policy: { maxAttempts: number; backoffMs: number },
 ): GuardedCall {
-  const seen: GuardedCall['seen'] = { isSent: false, requestId: null, usage: null, isFinished: false };
+  const seen: GuardedCall['seen'] = { requestId: null, usage: null, isFinished: false, fault: null };
   const send = async (url: string, init: RequestInit): Promise<ProviderAnswer> => {
     const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : undefined;
     const headers = Object.fromEntries(new Headers(init.headers).entries());
-    seen.isSent = false;
-    const answer = await sendToProvider({ method: 'POST', url, headers, body }, deadlines.signal, () => {
-      seen.isSent = true;
-    });
+    const answer = await sendToProvider({ method: 'POST', url, headers, body }, deadlines.signal);
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw new RuntimeFault(refusalFailure(answer.status, await readRefusal(answer)));
   };
@@ -38,17 +41,34 @@ export function guardedFetch(
     seen,
     fetch: async (input, init = {}) => {
       const url = input instanceof Request ? input.url : String(input);
-      const answer = await postAgain(() => send(url, init), { ...policy, mayPostAgain }, deadlines.signal);
+      const posted = postAgain(() => send(url, init), { ...policy, mayPostAgain }, deadlines.signal);
+      const answer = await remembering(seen, () => posted);
       const requestId = answer.headers['x-oneapi-request-id'];
       if (typeof requestId === 'string' && /^[\x21-\x7e]{1,200}$/.test(requestId)) seen.requestId = requestId;
-      const frames = ReadableStream.from(encoded(cleanFrames(answer, deadlines, seen)));
+      const frames = ReadableStream.from(encoded(cleanFrames(answer, deadlines, seen), seen));
       return new Response(frames, { status: 200, headers: { 'content-type': 'text/event-stream' } });
     },
   };
 }
 
-async function* encoded(frames: AsyncIterable<CleanChunk>): AsyncGenerator<Uint8Array> {
-  for await (const frame of frames) yield Buffer.from(`data: ${JSON.stringify(frame)}\n\n`);
+async function* encoded(
+  frames: AsyncGenerator<CleanChunk>,
+  seen: GuardedCall['seen'],
+): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await remembering(seen, () => frames.next());
+    if (done) return;
+    yield Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
+  }
+}
+
+async function remembering<T>(seen: GuardedCall['seen'], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    seen.fault = error;
+    throw error;
+  }
 }
 
 async function* cleanFrames(

@@ -11,7 +11,7 @@ import type { AgentRuntimeEvent } from '../protocol/agent-runtime-event.js';
 import type { AgentRuntimeRequest } from '../protocol/agent-runtime-request.js';
 import type { AgentRuntimeResponse } from '../protocol/agent-runtime-response.js';
 import { composePrompt } from '../protocol/compose-prompt.js';
-import { failureOf, failureOfError } from '../protocol/failure-classification.js';
+import { failureOf, failureOfError, RuntimeFault } from '../protocol/failure-classification.js';
 import { answered, cancelled, failed, finalEvent, type CallFacts } from '../protocol/final-events.js';
 import type { ProviderRef } from '../protocol/provider-ref.js';
 import { refusedResponse } from '../protocol/runtime-unavailable.js';
@@ -62,7 +62,7 @@ export class NewApiAdapter implements AgentRuntimeAdapter {
       const answer = yield* this.#stream(request, model, credential, call, deadlines.signal);
       yield finalEvent(answered(sourceRuleOf(request), facts(), answer, this.redactor));
     } catch (error) {
-      yield finalEvent(this.#unanswered(error, deadlines, facts()));
+      yield finalEvent(this.#unanswered(call.seen.fault ?? error, deadlines, facts()));
     } finally {
       deadlines.close();
     }
@@ -142,7 +142,7 @@ export class NewApiAdapter implements AgentRuntimeAdapter {
 
   #unanswered(error: unknown, deadlines: Deadlines, facts: CallFacts): AgentRuntimeResponse {
     if (deadlines.fault?.kind === 'aborted') return cancelled(facts);
-    const cause = deadlines.fault ?? error;
+    const cause = error instanceof RuntimeFault ? error : (deadlines.fault ?? error);
     // The client found what the guard let through: a tool call without a name, for one.
     const failure = AISDKError.isInstance(cause)
       ? failureOf('provider_bad_response', cause.message, { code: 'malformed' })
