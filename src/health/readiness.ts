@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { DataSource } from 'typeorm';
 
-const PING_MILLIS = 2_000;
+/** Long enough for an embedded PostgreSQL that is just being started again. */
+const PING_MILLIS = 5_000;
+const AGAIN_MILLIS = 50;
 
 /** What a load balancer asks: may this process be given requests? */
 @Injectable()
@@ -30,13 +33,25 @@ export class Readiness implements OnModuleDestroy {
       timer = setTimeout(() => reject(new Error('no answer')), PING_MILLIS);
     });
     try {
-      await Promise.race([this.dataSource.query('SELECT 1'), late]);
+      await Promise.race([this.#answers(), late]);
       return indicator.up();
     } catch {
       // Its message may name hosts and users; the log of the pool has it.
       return indicator.down('does not answer');
     } finally {
       clearTimeout(timer);
+    }
+  }
+
+  /** A connection that broke, or a server that is just starting, is asked again until the time is over. */
+  async #answers(): Promise<void> {
+    for (const until = Date.now() + PING_MILLIS; ; await delay(AGAIN_MILLIS)) {
+      try {
+        await this.dataSource.query('SELECT 1');
+        return;
+      } catch (error) {
+        if (Date.now() > until) throw error;
+      }
     }
   }
 }

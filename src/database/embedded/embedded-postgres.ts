@@ -34,26 +34,65 @@ interface Listener {
   readonly settings: readonly string[];
 }
 
-/** A PostgreSQL of this server's own, kept in the data folder and ended with the server. */
+/** A PostgreSQL that ends by itself more often than this within the time is not started again. */
+const MAX_RESTARTS = 5;
+const RESTART_WINDOW_MILLIS = 60_000;
+
+/** A PostgreSQL of this server's own, kept in the data folder, started again when it ends by itself. */
 export class EmbeddedPostgres {
-  /** Settles when PostgreSQL ended although nobody stopped it. */
+  /** Settles when PostgreSQL ended although nobody stopped it, and cannot be started again. */
   readonly lost: Promise<Error>;
+  #child: ChildProcess;
+  #exited: Promise<void>;
+  #giveUp!: (reason: Error) => void;
   #stopping = false;
-  readonly #exited: Promise<void>;
+  #restarting: Promise<void> = Promise.resolve();
+  readonly #restarts: number[] = [];
 
   private constructor(
-    private readonly child: ChildProcess,
+    child: ChildProcess,
     private readonly lock: DataFolderLock,
-    /** Of the product's database; holds the password. */
+    /** Of the product's database; holds the password. The same after a restart. */
     readonly url: string,
+    private readonly restart: () => Promise<ChildProcess>,
+    private readonly log: DatabaseLog,
   ) {
-    this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
-    this.lost = this.#exited.then(() => {
-      // An ended server never settles it.
-      if (this.#stopping) return new Promise<Error>(() => undefined);
-      return new Error(`PostgreSQL ended by itself (${child.exitCode ?? child.signalCode})`);
-    });
+    this.lost = new Promise((resolve) => (this.#giveUp = resolve));
+    this.#child = child;
+    this.#exited = this.#watch(child);
     process.once('exit', this.#lastResort);
+  }
+
+  #watch(child: ChildProcess): Promise<void> {
+    return new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        resolve();
+        if (!this.#stopping) this.#restarting = this.#startAgain(`${code ?? signal}`);
+      });
+    });
+  }
+
+  async #startAgain(how: string): Promise<void> {
+    const now = Date.now();
+    while (this.#restarts[0] !== undefined && this.#restarts[0] < now - RESTART_WINDOW_MILLIS)
+      this.#restarts.shift();
+    if (this.#restarts.length >= MAX_RESTARTS) {
+      this.#giveUp(new Error(`PostgreSQL ended by itself again and again (${how})`));
+      return;
+    }
+    this.#restarts.push(now);
+    this.log.error(`PostgreSQL ended by itself (${how}); starting it again`);
+    try {
+      const child = await this.restart();
+      this.#child = child;
+      this.#exited = this.#watch(child);
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended at once');
+      this.log.info('PostgreSQL takes connections again');
+    } catch (error) {
+      this.#giveUp(
+        new Error(`PostgreSQL ended by itself (${how}) and does not start again`, { cause: error }),
+      );
+    }
   }
 
   /**
@@ -71,10 +110,14 @@ export class EmbeddedPostgres {
       await removeUnfinished(location);
       if (!(await exists(path.join(location.data, 'PG_VERSION'))))
         await createCluster(location, binaries, password, log);
-      await endLeftoverPostmaster(location.data, (message) => log.warn(message));
       const listener = await chooseListener(location);
-      const child = await startPostmaster(location, binaries, listener, password, log);
-      const server = new EmbeddedPostgres(child, lock, databaseUrl(password, listener, DATABASE));
+      const launch = async (): Promise<ChildProcess> => {
+        await endLeftoverPostmaster(location.data, (message) => log.warn(message));
+        return startPostmaster(location, binaries, listener, password, log);
+      };
+      const child = await launch();
+      const url = databaseUrl(password, listener, DATABASE);
+      const server = new EmbeddedPostgres(child, lock, url, launch, log);
       try {
         await createDatabase(databaseUrl(password, listener, 'postgres'));
       } catch (error) {
@@ -91,14 +134,15 @@ export class EmbeddedPostgres {
   /** Ends PostgreSQL, open connections included, and gives the data folder free. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await endChild(this.child, this.#exited);
+    await this.#restarting;
+    await endChild(this.#child, this.#exited);
     process.removeListener('exit', this.#lastResort);
     await this.lock.release();
   }
 
   /** Should this process end without stop(), PostgreSQL gets at least the signal. */
   readonly #lastResort = (): void => {
-    this.child.kill('SIGINT');
+    this.#child.kill('SIGINT');
   };
 }
 

@@ -31,6 +31,7 @@ export class ExecuteRun {
   async execute(runId: string, held?: RunLease): Promise<ExecutionEnd | null> {
     const lease = held ?? (await this.leases.claim(runId));
     if (!lease) return null;
+    await this.services.workspaces.create(runId);
     const input = await this.load(lease);
     const end = await this.registry.run(new RunExecution(input, this.services), lease);
     if (end.kind === 'ended') await this.afterEnd(input.run, input.graph);
