@@ -92,6 +92,7 @@ export function createEngine(parts: EngineParts): Engine {
     ...parts,
     children,
     defaultModel: config.hermes.llm.model,
+    http: config.engine.http,
   });
   return {
     createRun,

@@ -42,22 +42,26 @@ export class IterationExecutor implements NodeExecutor {
         if (outcome.kind === 'success') {
           outputs[index] = outcome.outputs;
         } else {
-          const failure = new NodeFailure('ITERATION_ITEM_FAILED', itemMessage(index, outcome));
-          stop.abort(failure);
-          throw failure;
+          // The first reason counts: the items that are told to stop fail too.
+          stop.abort(new NodeFailure('ITERATION_ITEM_FAILED', itemMessage(visit, index, outcome)));
         }
       }
     };
     const workers = Array.from({ length: Math.min(concurrency, items.length) }, work);
-    try {
-      await Promise.all(workers);
-    } finally {
-      // An item that was told to stop is part of the visit until it has stopped.
-      await Promise.allSettled(workers);
-    }
-    signal.throwIfAborted();
+    // An item that was told to stop is part of the visit until it has stopped; nobody waits for a visit that was.
+    await Promise.race([Promise.all(workers), abortOf(signal)]);
+    stop.signal.throwIfAborted();
     return { kind: 'completed', data: { items: outputs } };
   }
+}
+
+/** Rejects with the signal's reason. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
 }
 
 async function itemsOf({ node, scope }: NodeVisit): Promise<JsonValue[]> {
@@ -88,9 +92,14 @@ function iterSeqOf({ iterSeq, nodeId }: NodeVisit, index: number): number {
   return number;
 }
 
-function itemMessage(index: number, outcome: { nodeId: string | null; error: string }): string {
-  const where = outcome.nodeId === null ? '' : ` at node ${outcome.nodeId}`;
-  return `item ${index} failed${where}: ${outcome.error}`;
+function itemMessage(
+  { nodeId }: NodeVisit,
+  index: number,
+  failed: { nodeId: string | null; error: string },
+): string {
+  if (failed.nodeId === null) return `item ${index} failed: ${failed.error}`;
+  const inner = failed.nodeId.startsWith(`${nodeId}.`) ? failed.nodeId : `${nodeId}.${failed.nodeId}`;
+  return `item ${index} failed at node ${inner}: ${failed.error}`;
 }
 
 function kindOf(value: JsonValue): string {

@@ -3,10 +3,18 @@ import type { NodeType } from '../../workflows/graph/graph-data.js';
 import type { ChildRuns } from '../use-cases/child-runs.js';
 import { AgentExecutor } from './agent.executor.js';
 import { CallRuntime, type AgentRuntime } from './call-runtime.js';
+import { CodeSandbox } from './code/code-sandbox.js';
+import { CodeExecutor } from './code.executor.js';
 import { ConditionExecutor } from './condition.executor.js';
+import { DelayExecutor } from './delay.executor.js';
+import { HttpExecutor, type HttpRules } from './http.executor.js';
 import { HumanInputExecutor } from './human-input.executor.js';
+import { IterationExecutor } from './iteration.executor.js';
+import type { KnowledgeRetrieval } from './knowledge-retrieval.js';
+import { KnowledgeExecutor } from './knowledge.executor.js';
 import type { NodeExecutor } from './node-executor.js';
 import { OutputExecutor } from './output.executor.js';
+import { PlannerExecutor } from './planner.executor.js';
 import { agentResolver, type AgentCatalogue } from './resolve-agent.js';
 import { SubWorkflowExecutor } from './sub-workflow.executor.js';
 import { TemplateExecutor } from './template.executor.js';
@@ -20,6 +28,9 @@ export interface NodeExecutorParts {
   catalogue: AgentCatalogue | null;
   /** For agents that name no model. */
   defaultModel: string | null;
+  http: HttpRules;
+  /** Null until a knowledge base is connected. */
+  knowledge?: KnowledgeRetrieval | null;
 }
 
 export type NodeExecutors = ReadonlyMap<NodeType | 'planner', NodeExecutor>;
@@ -27,6 +38,7 @@ export type NodeExecutors = ReadonlyMap<NodeType | 'planner', NodeExecutor>;
 /** Every node type's executor. */
 export function nodeExecutors(parts: NodeExecutorParts): NodeExecutors {
   const call = new CallRuntime(parts.runtime, parts.tokens);
+  const resolveAgent = agentResolver(parts.catalogue, parts.defaultModel);
   const executors: NodeExecutor[] = [
     new UserInputExecutor(),
     new TemplateExecutor(),
@@ -34,7 +46,13 @@ export function nodeExecutors(parts: NodeExecutorParts): NodeExecutors {
     new OutputExecutor(),
     new HumanInputExecutor(),
     new SubWorkflowExecutor(parts.children),
-    new AgentExecutor(agentResolver(parts.catalogue, parts.defaultModel), call),
+    new AgentExecutor(resolveAgent, call),
+    new PlannerExecutor(resolveAgent, call),
+    new CodeExecutor(new CodeSandbox()),
+    new HttpExecutor(parts.http),
+    new KnowledgeExecutor(parts.knowledge ?? null),
+    new IterationExecutor(),
+    new DelayExecutor(),
   ];
   return new Map(executors.map((executor) => [executor.type, executor]));
 }

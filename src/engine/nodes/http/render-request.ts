@@ -1,0 +1,62 @@
+import type { JsonObject, JsonValue } from '../../../common/json/json-value.js';
+import { renderTemplates, renderText, type TemplateScope } from '../../../workflows/templates/index.js';
+import { NodeFailure } from '../node-failure.js';
+import type { OutgoingRequest } from './follow-redirects.js';
+
+const MAX_URL_CHARACTERS = 16_000;
+const MAX_HEADER_BYTES = 16_000;
+const MAX_BODY_BYTES = 10 * 1024 ** 2;
+
+/** Headers that are the connection's own. `host` could name another server than the one that was checked. */
+const OWN_HEADERS = new Set([
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'keep-alive', 'te', 'trailer'],
+  ...['expect', 'proxy-connection'],
+]);
+
+/** The request a node's `data` describes, its templates filled in. Throws NodeFailure `HTTP_REQUEST`. */
+export async function renderRequest(data: JsonObject, scope: TemplateScope): Promise<OutgoingRequest> {
+  const url = urlIn(await renderText(String(data.url), scope));
+  const headers: Record<string, string> = {};
+  for (const [name, template] of Object.entries((data.headers ?? {}) as Record<string, string>)) {
+    headers[name.toLowerCase()] = headerValue(name, await renderText(template, scope));
+  }
+  // What nobody asked to be compressed has the size it says.
+  headers['accept-encoding'] ??= 'identity';
+  const body = data.body === undefined ? undefined : await renderTemplates(data.body, scope);
+  return { method: String(data.method), url, headers, body: bodyText(body, headers) };
+}
+
+function urlIn(text: string): URL {
+  const trimmed = text.trim();
+  const url = trimmed.length <= MAX_URL_CHARACTERS && URL.canParse(trimmed) ? new URL(trimmed) : null;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw refused(`${JSON.stringify(trimmed.slice(0, 200))} is no http or https URL`);
+  }
+  return url;
+}
+
+/** Header bytes are Latin-1 to Node; other text goes out as UTF-8. */
+function headerValue(name: string, text: string): string {
+  if (OWN_HEADERS.has(name.toLowerCase())) throw refused(`the header ${name} is set by the connection`);
+  const value = text.trim();
+  if (/[\r\n\0]/.test(value)) throw refused(`the header ${name} would hold a line break`);
+  const bytes = Buffer.from(value, 'utf8');
+  if (bytes.length > MAX_HEADER_BYTES)
+    throw refused(`the header ${name} is longer than ${MAX_HEADER_BYTES} bytes`);
+  return bytes.toString('latin1');
+}
+
+/** A text goes out as it is, any other value as JSON. */
+function bodyText(body: JsonValue | undefined, headers: Record<string, string>): string | undefined {
+  if (body === undefined) return undefined;
+  const isText = typeof body === 'string';
+  const text = isText ? body : JSON.stringify(body);
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES)
+    throw refused(`the body is larger than ${MAX_BODY_BYTES} bytes`);
+  headers['content-type'] ??= isText ? 'text/plain; charset=utf-8' : 'application/json';
+  return text;
+}
+
+function refused(message: string): NodeFailure {
+  return new NodeFailure('HTTP_REQUEST', message);
+}
