@@ -1,3 +1,4 @@
+import { JsonSchemaValidator } from '../../common/json-schema/index.js';
 import type { ContextTokens } from '../../context-query/index.js';
 import type { NodeType } from '../../workflows/graph/graph-data.js';
 import type { ChildRuns } from '../use-cases/child-runs.js';
@@ -16,6 +17,7 @@ import type { NodeExecutor } from './node-executor.js';
 import { OutputExecutor } from './output.executor.js';
 import { PlannerExecutor } from './planner.executor.js';
 import { agentResolver, type AgentCatalogue } from './resolve-agent.js';
+import { SmartActionExecutor } from './smart-action.executor.js';
 import { SubWorkflowExecutor } from './sub-workflow.executor.js';
 import { TemplateExecutor } from './template.executor.js';
 import { UserInputExecutor } from './user-input.executor.js';
@@ -47,6 +49,7 @@ export function nodeExecutors(parts: NodeExecutorParts): NodeExecutors {
     new HumanInputExecutor(),
     new SubWorkflowExecutor(parts.children),
     new AgentExecutor(resolveAgent, call),
+    new SmartActionExecutor(resolveAgent, call, new JsonSchemaValidator()),
     new PlannerExecutor(resolveAgent, call),
     new CodeExecutor(new CodeSandbox()),
     new HttpExecutor(parts.http),
