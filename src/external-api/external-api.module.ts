@@ -23,9 +23,8 @@ import { VisibleWorkflows } from './workflows/visible-workflows.js';
 import { WorkflowsController } from './workflows/workflows.controller.js';
 import { WorkspaceController } from './workspace/workspace.controller.js';
 
-/** `/api/v1`: what integrators call (external-workflow-api.md). */
-@Module({
-  imports: [ApiKeysModule, CredentialsModule, EngineModule, WorkflowsModule],
+/** What the API consists of, apart from the contexts it calls. */
+export const externalApiParts = {
   controllers: [
     WorkflowsController,
     CreateRunController,
@@ -49,5 +48,8 @@ import { WorkspaceController } from './workspace/workspace.controller.js';
     StreamRunEvents,
     VisibleWorkflows,
   ],
-})
+};
+
+/** `/api/v1`: what integrators call (external-workflow-api.md). */
+@Module({ imports: [ApiKeysModule, CredentialsModule, EngineModule, WorkflowsModule], ...externalApiParts })
 export class ExternalApiModule {}

@@ -1,6 +1,7 @@
 import { Controller, Get, Logger, Param, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import type { ApiKeyIdentity } from '../../api-keys/index.js';
+import { errorCode } from '../../common/errors/error-code.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
@@ -44,8 +45,8 @@ export class WorkspaceController {
       await zipWorkspace(this.workspaces.directory(runId), files, response);
     } catch (error) {
       // The answer has begun: the client sees it cut off, and that is all that can be told.
-      const left = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-      if (!left) this.#log.error(`the zip of run ${runId} was not finished: ${String(error)}`);
+      if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE')
+        this.#log.error(`the zip of run ${runId} was not finished: ${String(error)}`);
       response.destroy();
     }
   }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import yazl from 'yazl';
+import { errorCode } from '../../common/errors/error-code.js';
 import type { WorkspaceFile } from '../../runs/workspaces/workspaces.js';
 
 /** Fast rather than small: a download should wait for the network, not for the compressor. */
@@ -27,7 +28,7 @@ export async function zipWorkspace(
   });
   const added = addFiles(zip, directory, files, stopped.signal).catch((error: unknown) => {
     // Ends the answer without its central directory, so that the client sees a broken download, not a short one.
-    (zip.outputStream as Readable).destroy(error instanceof Error ? error : undefined);
+    (zip.outputStream as Readable).destroy(error as Error);
     throw error;
   });
   const [sending, adding] = await Promise.allSettled([sent, added]);
@@ -62,9 +63,7 @@ async function openFile(file: string, signal: AbortSignal): Promise<Readable | n
     const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     return handle.createReadStream({ signal });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ELOOP')) {
-      return null;
-    }
+    if (['ENOENT', 'ELOOP'].includes(errorCode(error) ?? '')) return null;
     throw error;
   }
 }

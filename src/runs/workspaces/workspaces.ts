@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, opendir, lstat, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { errorCode } from '../../common/errors/error-code.js';
 
 /** A file of a workspace: its path relative to the root, with `/`, in UTF-8. */
 export interface WorkspaceFile {
@@ -80,7 +81,7 @@ export class Workspaces {
       await rename(this.directory(runId), doomed);
       return doomed;
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (errorCode(error) === 'ENOENT') return null;
       throw error;
     }
   }
@@ -122,11 +123,7 @@ async function walk(root: string, below: string): Promise<WorkspaceFile[]> {
     }
   } catch (error) {
     // Agents delete files while a run goes on; what has gone is not listed.
-    if (!isMissing(error)) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
   return files;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
