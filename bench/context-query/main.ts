@@ -1,0 +1,148 @@
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { loadConfig } from '../../src/config/load-config.js';
+import { VisitRecords } from '../../src/context-query/records/visit-records.js';
+import { openDatabase } from '../../src/database/open-database.js';
+import { RunEventStore } from '../../src/events/run-event-store.js';
+import type { LoadResult, PlannedRequest } from '../load/load-plan.js';
+import { median, percentile, runLoad } from '../load/run-load.js';
+import { startBenchServer, type BenchServer } from './bench-server.js';
+import { plainRun, worstRun, type AskingRun } from './example-runs.js';
+import { storeRuns } from './store-runs.js';
+
+/**
+ * `npm run bench:context`: what a context query costs on top of a route that does nothing, at a fixed rate, with a
+ * thousand runs of fifty visits. Rounds alternate between all scenarios, so that a disturbance hits all alike.
+ */
+const RUNS = Number(process.env.BENCH_RUNS ?? 1_000);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+const REQUESTS_PER_SECOND = Number(process.env.BENCH_RATE ?? 200);
+
+interface Scenario {
+  readonly name: string;
+  readonly url: string;
+  readonly requests: readonly PlannedRequest[];
+  /** Milliseconds above the idle route that p99 may be; null where there is none. */
+  readonly goal: number | null;
+  readonly results: LoadResult[];
+}
+
+type Query = 'path' | 'output' | 'meta';
+
+function requestsOf(server: BenchServer, runs: readonly AskingRun[], query: Query): PlannedRequest[] {
+  return runs.map(({ run, caller, askedNodeId }) => {
+    const notAfter = new Date(Date.now() + 3_600_000);
+    const issued = server.tokens.issue({ runId: run.runId, ...caller, notAfter });
+    if (!issued) throw new Error('no token was issued');
+    const asked = query === 'path' ? { visitUuid: caller.visitUuid } : { nodeId: askedNodeId, kind: 'ALL' };
+    return {
+      headers: { 'Content-Type': 'application/json', 'X-Context-Token': issued.token },
+      body: JSON.stringify({ runId: run.runId, ...asked }),
+    };
+  });
+}
+
+function scenario(
+  name: string,
+  server: BenchServer,
+  runs: readonly AskingRun[],
+  query: Query,
+  goal: number | null,
+): Scenario {
+  const url = `${server.url}/internal/context/${query}`;
+  return { name, url, requests: requestsOf(server, runs, query), goal, results: [] };
+}
+
+function report(scenarios: readonly Scenario[]): string {
+  const p = (of: Scenario, percent: number): number =>
+    median(of.results.map((result) => percentile(result, percent)));
+  const [idle] = scenarios;
+  if (!idle) return '';
+  const lines = scenarios.map((each) => {
+    const above = p(each, 99) - p(idle, 99);
+    const verdict = each.goal === null ? '' : `${each.goal} ms ${above <= each.goal ? 'held' : 'MISSED'}`;
+    const bytes = each.results[0]?.answerBytes ?? 0;
+    const cells = [
+      each.name,
+      bytes,
+      p(each, 50).toFixed(2),
+      p(each, 99).toFixed(2),
+      above.toFixed(2),
+      verdict,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    '| query | answer bytes | p50 ms | p99 ms | p99 above the idle route, ms | goal |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+  ].join('\n');
+}
+
+const dataDir = await mkdtemp(path.join(tmpdir(), 'bench-context-'));
+const loaded = loadConfig(
+  {
+    NODE_ENV: 'test',
+    DATA_DIR: dataDir,
+    DATABASE_URL: process.env.DATABASE_URL,
+    HERMES_CONTEXT_QUERY_TOKEN_TTL_SECONDS: '3600',
+    HERMES_CONTEXT_QUERY_MEMORY_LIMIT: '1gb',
+  },
+  path.resolve('config'),
+);
+const silent = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  debug: () => undefined,
+};
+const database = await openDatabase(loaded.config, silent as never);
+try {
+  const { dataSource } = database;
+  const plain = Array.from({ length: RUNS }, plainRun);
+  const worst = Array.from({ length: 20 }, worstRun);
+  const all = [...plain, ...worst];
+  await storeRuns(
+    dataSource,
+    all.map(({ run }) => run),
+  );
+
+  const memory = await startBenchServer(loaded, database, null);
+  for (const { run } of all) for (const event of run.events) memory.bus.publish(event);
+  const records = new VisitRecords(dataSource, new RunEventStore(dataSource));
+  const stored = await startBenchServer(loaded, database, records);
+
+  const scenarios: Scenario[] = [
+    { ...scenario('a route that does nothing', memory, plain, 'path', null), url: `${memory.url}/nothing` },
+    scenario('path, memory', memory, plain, 'path', 1.25),
+    scenario('path, database', stored, plain, 'path', 12),
+    scenario('output, memory', memory, plain, 'output', 0.75),
+    scenario('output, database', stored, plain, 'output', 8),
+    scenario('meta ALL, memory', memory, plain, 'meta', 2.5),
+    scenario('meta ALL, database', stored, plain, 'meta', 12),
+    scenario('path of 2^20, memory', memory, worst, 'path', null),
+    scenario('path of 2^20, database', stored, worst, 'path', null),
+  ];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const { url, requests, results } of scenarios) {
+      // The first round only warms up.
+      const seconds = round === 0 ? 1 : SECONDS;
+      const result = await runLoad({ url, requests, requestsPerSecond: REQUESTS_PER_SECOND, seconds });
+      if (round > 0) results.push(result);
+    }
+  }
+  const held = Math.round(memory.index.bytes / 1024 ** 2);
+  process.stdout.write(
+    `${RUNS} runs of 50 visits in memory (${held} MB by the index's estimate), ${REQUESTS_PER_SECOND} requests/s, ` +
+      `median of ${ROUNDS} rounds of ${SECONDS} s, Node ${process.versions.node}, ${availableParallelism()} cores\n\n` +
+      `${report(scenarios)}\n`,
+  );
+  await memory.close();
+  await stored.close();
+} finally {
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+}
