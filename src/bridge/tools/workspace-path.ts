@@ -13,8 +13,7 @@ export function workspacePath(path: string): string[] {
     throw new ToolError(`path ${why}`);
   };
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) refuse(`is longer than ${MAX_PATH_BYTES} bytes`);
-  // eslint-disable-next-line no-control-regex
-  if (/[\u0000-\u001f\u007f]/.test(path)) refuse('contains control characters');
+  if (/\p{Cc}/u.test(path)) refuse('contains control characters');
   if (path.includes('\\')) refuse('contains a backslash; use /');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) refuse('must be relative to the workspace');
   const components = path.split('/').filter((component) => component !== '' && component !== '.');

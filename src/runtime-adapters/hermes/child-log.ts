@@ -26,8 +26,10 @@ export function relayLog(
       if (line.trim() !== '') logger.warn({ component: 'bridge', pid }, line);
       return;
     }
-    const { level, msg, time: _time, ...fields } = entry;
+    const { level, msg, ...fields } = entry;
     const message = typeof msg === 'string' ? msg : '';
+    // The server's line has a time of its own.
+    delete fields['time'];
     logger[methodOf(level)]({ ...fields, component: 'bridge', pid }, message);
   });
 }

@@ -266,7 +266,7 @@ describe('the context tools', () => {
       answer(response, { nodeIds: ['A', 'B'], paths, backtrackEdgeKeys: [] }),
     );
     const { result } = await call('@call get_predecessor_paths {}');
-    expect(result).toMatchObject({ truncated: true, hint: expect.stringContaining('node_id') });
+    expect(result).toMatchObject({ truncated: true, hint: expect.stringContaining('node_id') as string });
   });
 
   it('are refused after fifty calls of one visit', async () => {

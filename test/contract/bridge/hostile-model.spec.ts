@@ -188,7 +188,7 @@ describe('an OpenAI-compatible endpoint that misbehaves', () => {
     });
     const events = await bridge.run({ ...request, tools: ['write_file'] });
     expect(dataOf(events, 'tool_result')).toHaveLength(1);
-    expect(dataOf(events, 'tool_result')[0]?.error).toEqual(expect.any(String));
+    expect(dataOf(events, 'tool_result')[0]?.error).toEqual(expect.any(String) as string);
     expect(dataOf(events, 'result')[0]?.text).toBe('sorry');
   });
 
@@ -245,7 +245,7 @@ describe('an OpenAI-compatible endpoint that misbehaves', () => {
     expect(await errorOf()).toMatchObject({
       code,
       retryable,
-      message: expect.stringContaining(error.message),
+      message: expect.stringContaining(error.message) as string,
     });
   });
 

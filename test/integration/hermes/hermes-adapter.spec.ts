@@ -75,9 +75,9 @@ describe('the hermes adapter with a managed bridge', () => {
       finishReason: 'stop',
       failure: null,
       usage: {
-        promptTokens: expect.any(Number),
-        totalTokens: expect.any(Number),
-        durationMs: expect.any(Number),
+        promptTokens: expect.any(Number) as number,
+        totalTokens: expect.any(Number) as number,
+        durationMs: expect.any(Number) as number,
       },
     });
   });
@@ -251,7 +251,7 @@ describe('the hermes adapter with an external bridge', () => {
       visit_uuid: 'visit-1',
       node_id: 'writer',
       model: 'm',
-      prompt: expect.stringMatching(/^写/),
+      prompt: expect.stringMatching(/^写/) as string,
       tools: ['read_file'],
       workspace_dir: '/tmp',
       output_schema: { type: 'object', required: ['a'] },
