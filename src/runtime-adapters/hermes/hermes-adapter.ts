@@ -17,6 +17,7 @@ import { failureOf, failureOfError, RuntimeFault } from '../protocol/failure-cla
 import { answered, cancelled, failed, finalEvent, type CallFacts } from '../protocol/final-events.js';
 import { postAgain } from '../protocol/post-again.js';
 import type { ProviderRef } from '../protocol/provider-ref.js';
+import { ShownText } from '../protocol/shown-text.js';
 import { sourceRuleOf } from '../protocol/source-refs.js';
 import { traceHeaders } from '../protocol/trace-headers.js';
 import { openRun, readRun, type BridgeSign } from './bridge-client.js';
@@ -29,8 +30,8 @@ const DEMO_MODEL = 'demo';
 /** The bridge shows a sign of life at least every 15 s; a shorter patience would give up on healthy ones. */
 const LEAST_IDLE_SECONDS = 20;
 
-/** Posts of one call while nothing listens: the bridge may be starting anew, and has seen nothing yet. */
-const CONNECT_ATTEMPTS = 3;
+/** Posts of one call while none is answered, with pauses that outlast the restart of a bridge that has just died. */
+const CONNECT_ATTEMPTS = 5;
 
 /** How long a call that the stopping server's own bridge took down waits for its caller to stop too. */
 const STOPPING_MILLIS = 10_000;
@@ -61,6 +62,7 @@ export class HermesAdapter implements AgentRuntimeAdapter {
     const { redactor } = this.#options;
     const { totalSeconds, idleSeconds } = request.timeoutPolicy;
     const call = { usage: null as RuntimeUsage | null, startedAt: performance.now() };
+    const shown = new ShownText(redactor);
     const deadlines = new Deadlines({
       totalMs: totalSeconds * 1000,
       idleMs: Math.max(idleSeconds, LEAST_IDLE_SECONDS) * 1000,
@@ -71,7 +73,12 @@ export class HermesAdapter implements AgentRuntimeAdapter {
       yield { type: 'runtime.started', providerRequestId: null };
       for await (const sign of readRun(answer, deadlines)) {
         if (sign.event === 'usage') call.usage = usageOf(sign.data, call.startedAt);
+        if (sign.event === 'text' || sign.event === 'thinking') {
+          yield* shown.push(sign.event, sign.data.text);
+          continue;
+        }
         const event = this.#translate(sign, request, factsOf(call.usage));
+        if (event && 'response' in event) yield* shown.flush();
         if (event) yield event;
       }
     } catch (error) {
@@ -133,21 +140,28 @@ export class HermesAdapter implements AgentRuntimeAdapter {
     return model;
   }
 
-  #translate(sign: BridgeSign, request: AgentRuntimeRequest, facts: CallFacts): AgentRuntimeEvent | null {
+  #translate(
+    sign: Exclude<BridgeSign, { event: 'text' | 'thinking' }>,
+    request: AgentRuntimeRequest,
+    facts: CallFacts,
+  ): AgentRuntimeEvent | null {
     const { redactor } = this.#options;
     switch (sign.event) {
       case 'heartbeat':
         return { type: 'runtime.heartbeat' };
-      case 'thinking':
-      case 'text':
-        return { type: 'runtime.delta', channel: sign.event, text: sign.data.text };
       case 'tool_call': {
         const { call_id: callId, tool, args } = sign.data;
-        return { type: 'runtime.tool_call', callId, tool, args: args as JsonValue };
+        return { type: 'runtime.tool_call', callId, tool, args: redactor.redactDeep(args as JsonValue) };
       }
       case 'tool_result': {
         const { call_id: callId, tool, result, error } = sign.data;
-        return { type: 'runtime.tool_result', callId, tool, result: result as JsonValue, error };
+        return {
+          type: 'runtime.tool_result',
+          callId,
+          tool,
+          result: redactor.redactDeep(result as JsonValue),
+          error,
+        };
       }
       case 'todo_update':
         return { type: 'runtime.todo', todos: sign.data.todos as JsonValue[] };

@@ -34,9 +34,10 @@ describeAdapterContract({
     usage: { promptTokens: 11, completionTokens: 7, totalTokens: 18 },
     providerRequestId: RESPONSE_ID,
     errorFrame: 'provider_run_failed',
-    lostStream: 'outcome_unknown',
-    retries5xx: true,
+    lostStream: { type: 'outcome_unknown', retryable: false },
+    serverError: { retryable: true, posts: 2 },
     cancel: 'outcome_unknown',
+    namesCredential: true,
   },
 });
 
@@ -61,8 +62,9 @@ describeAdapterContract({
     usage: { promptTokens: 11, completionTokens: 7, totalTokens: 18 },
     providerRequestId: 'session-1',
     errorFrame: 'provider_run_failed',
-    lostStream: 'outcome_unknown',
-    retries5xx: true,
+    lostStream: { type: 'outcome_unknown', retryable: false },
+    serverError: { retryable: true, posts: 2 },
     cancel: 'cancelled',
+    namesCredential: true,
   },
 });

@@ -38,9 +38,10 @@ function harnessOf(appType: 'agent' | 'chat' | 'workflow'): AdapterHarness {
         : { promptTokens: 11, completionTokens: 7, totalTokens: 18 },
       providerRequestId: isWorkflow ? RUN_ID : MESSAGE_ID,
       errorFrame: 'provider_run_failed',
-      lostStream: 'outcome_unknown',
-      retries5xx: false,
+      lostStream: { type: 'outcome_unknown', retryable: false },
+      serverError: { retryable: false, posts: 1 },
       cancel: 'cancelled',
+      namesCredential: true,
     },
   };
 }

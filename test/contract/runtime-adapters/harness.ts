@@ -40,15 +40,17 @@ export interface AdapterHarness {
       completionTokens: number | null;
       totalTokens: number | null;
     };
-    readonly providerRequestId: string;
+    readonly providerRequestId: string | null;
     /** The failure that an `errorFrame` is. */
     readonly errorFrame: RuntimeFailure['type'];
     /** What becomes of a stream that ends or breaks before its terminal frame. */
-    readonly lostStream: RuntimeFailure['type'];
-    /** Whether a refusal for a fault of the server may be tried again. */
-    readonly retries5xx: boolean;
+    readonly lostStream: Pick<RuntimeFailure, 'type' | 'retryable'>;
+    /** What becomes of a refusal for a fault of the server, with two attempts allowed. */
+    readonly serverError: { readonly retryable: boolean; readonly posts: number };
     /** How a confirmed or unconfirmable cancellation ends. */
     readonly cancel: 'cancelled' | 'outcome_unknown';
+    /** Whether the reference names a credential, rather than the configuration of the server. */
+    readonly namesCredential: boolean;
   };
 }
 
@@ -117,5 +119,7 @@ export async function hear(
   const text = events
     .flatMap((event) => (event.type === 'runtime.delta' && event.channel === 'text' ? [event.text] : []))
     .join('');
+  // A secret may not come in pieces either.
+  expect(text).not.toContain(CANARY);
   return { events, response: final[0] as AgentRuntimeResponse, text };
 }

@@ -24,8 +24,9 @@ describeAdapterContract({
     usage: { promptTokens: 11, completionTokens: 7, totalTokens: 18 },
     providerRequestId: 'req-20260101-1',
     errorFrame: 'provider_run_failed',
-    lostStream: 'outcome_unknown',
-    retries5xx: true,
+    lostStream: { type: 'outcome_unknown', retryable: false },
+    serverError: { retryable: true, posts: 2 },
     cancel: 'cancelled',
+    namesCredential: true,
   },
 });
