@@ -207,7 +207,7 @@ export function describeAdapterContract(harness: AdapterHarness): void {
         harness.stream({ instead: 'reset' });
         const { response } = await call(QUICKLY);
         expect(response.output).toBeNull();
-        expect(response.failure?.retryable).toBe(false);
+        expect(response.failure?.retryable).toBe(expected.lostStream.retryable);
         expect(stub.posts).toBe(1);
       });
 
