@@ -5,6 +5,7 @@ import type {
   AgentRuntimeResponse,
   RuntimeOutput,
 } from '../../runtime-adapters/protocol/agent-runtime-response.js';
+import type { Workspaces } from '../../runs/workspaces/workspaces.js';
 import type { NodeVisit } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 
@@ -29,9 +30,11 @@ export class CallRuntime {
   constructor(
     private readonly runtime: AgentRuntime,
     private readonly tokens: ContextTokens,
+    private readonly workspaces: Pick<Workspaces, 'create'>,
   ) {}
 
   async execute(visit: NodeVisit, call: NodeCall, signal: AbortSignal): Promise<RuntimeOutput> {
+    await this.workspaces.create(visit.run.runId);
     const notAfter = new Date(Date.now() + visit.timeoutSeconds * 1000);
     const { visitUuid, nodeId } = visit;
     const contextQuery = call.planner

@@ -6,6 +6,7 @@ import {
   type GuardedResponse,
   type ResolveHost,
 } from '../../common/net/index.js';
+import { errorCode } from './http/error-code.js';
 import { fetchFollowing, RedirectError, type OutgoingRequest } from './http/follow-redirects.js';
 import { excerpt, readResponse } from './http/read-response.js';
 import { renderRequest } from './http/render-request.js';
@@ -57,25 +58,24 @@ function statusFailure(request: OutgoingRequest, response: GuardedResponse): Nod
 }
 
 function failureOf(error: unknown, request: OutgoingRequest): unknown {
-  if (error instanceof NodeFailure || !(error instanceof Error)) return error;
-  const message = `${shown(request)}: ${error.message}`;
-  if (error instanceof AddressRefusedError) return new NodeFailure('HTTP_REFUSED', message, { cause: error });
-  if (error instanceof RedirectError) return new NodeFailure('HTTP_REDIRECT', message, { cause: error });
-  if (error instanceof ResponseTooLargeError)
-    return new NodeFailure('HTTP_TOO_LARGE', message, { cause: error });
+  if (error instanceof NodeFailure) return error;
+  const failure = (code: string, retryable: boolean): NodeFailure => {
+    const said = error instanceof Error ? error.message : '';
+    // Where several addresses were tried, the error is one of many and says nothing itself.
+    const why = said === '' ? `the connection failed (${errorCode(error)})` : said;
+    return new NodeFailure(code, `${shown(request)}: ${why}`, { retryable, cause: error });
+  };
+  if (error instanceof AddressRefusedError) return failure('HTTP_REFUSED', false);
+  if (error instanceof RedirectError) return failure('HTTP_REDIRECT', false);
+  if (error instanceof ResponseTooLargeError) return failure('HTTP_TOO_LARGE', false);
   if (error instanceof RequestTimeoutError || error instanceof HostNotFoundError) {
-    return new NodeFailure('HTTP_CONNECTION', message, { retryable: true, cause: error });
+    return failure('HTTP_CONNECTION', true);
   }
-  return new NodeFailure('HTTP_CONNECTION', message, { retryable: isTransient(error), cause: error });
+  return failure('HTTP_CONNECTION', TRANSIENT.test(errorCode(error)));
 }
 
 /** A connection that broke or was refused may hold next time; a certificate or broken HTTP stays what it is. */
-function isTransient(error: Error): boolean {
-  const code = 'code' in error ? String(error.code) : '';
-  return /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|EADDRNOTAVAIL|ERR_STREAM_PREMATURE_CLOSE)/.test(
-    code,
-  );
-}
+const TRANSIENT = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_AGAIN|EADDRNOTAVAIL|ERR_STREAM_PREMATURE_CLOSE)/;
 
 /** Without the query, which may hold a key. */
 function shown({ method, url }: OutgoingRequest): string {

@@ -1,6 +1,7 @@
 import { JsonSchemaValidator } from '../../common/json-schema/index.js';
 import type { ContextTokens } from '../../context-query/index.js';
 import type { NodeType } from '../../workflows/graph/graph-data.js';
+import type { Workspaces } from '../../runs/workspaces/workspaces.js';
 import type { ChildRuns } from '../use-cases/child-runs.js';
 import { AgentExecutor } from './agent.executor.js';
 import { CallRuntime, type AgentRuntime } from './call-runtime.js';
@@ -25,6 +26,7 @@ import { UserInputExecutor } from './user-input.executor.js';
 export interface NodeExecutorParts {
   runtime: AgentRuntime;
   tokens: ContextTokens;
+  workspaces: Pick<Workspaces, 'create'>;
   children: ChildRuns;
   /** Null: only agents that are written in the graph. */
   catalogue: AgentCatalogue | null;
@@ -39,7 +41,7 @@ export type NodeExecutors = ReadonlyMap<NodeType | 'planner', NodeExecutor>;
 
 /** Every node type's executor. */
 export function nodeExecutors(parts: NodeExecutorParts): NodeExecutors {
-  const call = new CallRuntime(parts.runtime, parts.tokens);
+  const call = new CallRuntime(parts.runtime, parts.tokens, parts.workspaces);
   const resolveAgent = agentResolver(parts.catalogue, parts.defaultModel);
   const executors: NodeExecutor[] = [
     new UserInputExecutor(),

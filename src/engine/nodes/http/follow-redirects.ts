@@ -11,7 +11,8 @@ export interface OutgoingRequest {
   method: string;
   url: URL;
   headers: Readonly<Record<string, string>>;
-  body: string | undefined;
+  /** Bytes: Node would write the headers in the encoding of a text. */
+  body: Buffer | undefined;
 }
 
 /** Thrown when a redirect cannot be followed. */

@@ -5,6 +5,7 @@ import { parseJson } from '../../../common/json/parse-json.js';
 import type { JsonObject, JsonValue } from '../../../common/json/json-value.js';
 import { ResponseTooLargeError, type GuardedResponse } from '../../../common/net/index.js';
 import { NodeFailure } from '../node-failure.js';
+import { errorCode } from './error-code.js';
 import { quoteUnsafeIntegers } from './quote-unsafe-integers.js';
 
 const MAX_JSON_DEPTH = 100;
@@ -62,13 +63,9 @@ async function decompressed({ body, headers }: GuardedResponse, maxBytes: number
   try {
     return await decompress(body, { maxOutputLength: maxBytes });
   } catch (error) {
-    if (isTooLarge(error)) throw new ResponseTooLargeError(maxBytes);
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw new ResponseTooLargeError(maxBytes);
     throw unreadable(`the answer is not the ${encoding} it says it is`);
   }
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
 /** Null where the bytes are not that charset's. */

@@ -23,7 +23,7 @@ export async function renderRequest(data: JsonObject, scope: TemplateScope): Pro
   // What nobody asked to be compressed has the size it says.
   headers['accept-encoding'] ??= 'identity';
   const body = data.body === undefined ? undefined : await renderTemplates(data.body, scope);
-  return { method: String(data.method), url, headers, body: bodyText(body, headers) };
+  return { method: String(data.method), url, headers, body: bodyBytes(body, headers) };
 }
 
 function urlIn(text: string): URL {
@@ -47,14 +47,15 @@ function headerValue(name: string, text: string): string {
 }
 
 /** A text goes out as it is, any other value as JSON. */
-function bodyText(body: JsonValue | undefined, headers: Record<string, string>): string | undefined {
+function bodyBytes(body: JsonValue | undefined, headers: Record<string, string>): Buffer | undefined {
   if (body === undefined) return undefined;
   const isText = typeof body === 'string';
-  const text = isText ? body : JSON.stringify(body);
-  if (Buffer.byteLength(text) > MAX_BODY_BYTES)
-    throw refused(`the body is larger than ${MAX_BODY_BYTES} bytes`);
+  const bytes = Buffer.from(isText ? body : JSON.stringify(body));
+  if (bytes.length > MAX_BODY_BYTES) throw refused(`the body is larger than ${MAX_BODY_BYTES} bytes`);
+  // Node says no length for methods that seldom have a body.
+  headers['content-length'] = String(bytes.length);
   headers['content-type'] ??= isText ? 'text/plain; charset=utf-8' : 'application/json';
-  return text;
+  return bytes;
 }
 
 function refused(message: string): NodeFailure {
