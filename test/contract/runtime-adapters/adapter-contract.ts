@@ -202,13 +202,13 @@ export function describeAdapterContract(harness: AdapterHarness): void {
         });
       });
 
-      it('a connection reset before the answer is not posted again', async () => {
+      it('a connection reset before the answer is posted again only where nothing can be running', async () => {
         harness.refuse({ instead: 'reset' });
         harness.stream({ instead: 'reset' });
         const { response } = await call(QUICKLY);
         expect(response.output).toBeNull();
         expect(response.failure?.retryable).toBe(expected.lostStream.retryable);
-        expect(stub.posts).toBe(1);
+        if (!expected.lostStream.retryable) expect(stub.posts).toBe(1);
       });
 
       it.each([
