@@ -1,4 +1,7 @@
 import { DataSource } from 'typeorm';
+import { AgentSlotEntity } from '../agents/agent-slot.entity.js';
+import { AgentVersionEntity } from '../agents/agent-version.entity.js';
+import { AgentEntity } from '../agents/agent.entity.js';
 import { ApiKeyEntity } from '../api-keys/api-key.entity.js';
 import { AuditHeadEntity } from '../audit/audit-head.entity.js';
 import { AuditLogEntity } from '../audit/audit-log.entity.js';
@@ -25,6 +28,9 @@ export const entities = [
   ApiKeyEntity,
   AuditLogEntity,
   AuditHeadEntity,
+  AgentEntity,
+  AgentVersionEntity,
+  AgentSlotEntity,
   RuntimeCallEntity,
   RuntimeCallOutputEntity,
   RuntimeCallOwnerEntity,

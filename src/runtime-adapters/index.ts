@@ -1,2 +1,14 @@
 export { AgentRuntimeRouter } from './agent-runtime-router.js';
 export { RuntimeAdaptersModule } from './runtime-adapters.module.js';
+export { CallLedger } from './ledger/call-ledger.js';
+export { CallUpkeep } from './ledger/call-upkeep.js';
+export { CALL_STATUSES, type CallStatus } from './ledger/call-status.js';
+export { GovernedRuntime } from './ledger/governed-runtime.js';
+export { ListRuntimeCalls, type RuntimeCallFilter } from './ledger/list-runtime-calls.js';
+export { LOG_PARTS } from './ledger/read-new-api-log.js';
+export { ReadUsage, USAGE_GROUPS, type UsageGroup, type UsageRow } from './ledger/read-usage.js';
+export { RecoverRuntimeCall, type RecoveredCall } from './ledger/recover-runtime-call.js';
+export { RuntimeCallNotFoundError } from './ledger/runtime-call-not-found.error.js';
+export type { RuntimeCallEntity } from './ledger/runtime-call.entity.js';
+export { createRuntimeGovernance, type RuntimeGovernance } from './ledger/runtime-governance.js';
+export { usageOf } from './ledger/stored-response.js';

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { SecretRedactor } from '../../src/credentials/index.js';
-import { CallLedger } from '../../src/runtime-adapters/ledger/call-ledger.js';
-import { CallOwners } from '../../src/runtime-adapters/ledger/call-owners.js';
-import { GovernedRuntime } from '../../src/runtime-adapters/ledger/governed-runtime.js';
-import { InFlightCalls } from '../../src/runtime-adapters/ledger/in-flight-calls.js';
-import { RecoverRuntimeCall } from '../../src/runtime-adapters/ledger/recover-runtime-call.js';
-import { RepeatedCall } from '../../src/runtime-adapters/ledger/repeated-call.js';
-import { SendGovernedCall } from '../../src/runtime-adapters/ledger/send-governed-call.js';
-import { SettleOrphanedCalls } from '../../src/runtime-adapters/ledger/settle-orphaned-calls.js';
+import type { CallLedger } from '../../src/runtime-adapters/ledger/call-ledger.js';
+import type { CallOwners } from '../../src/runtime-adapters/ledger/call-owners.js';
+import type { GovernedRuntime } from '../../src/runtime-adapters/ledger/governed-runtime.js';
+import type { RecoverRuntimeCall } from '../../src/runtime-adapters/ledger/recover-runtime-call.js';
+import { createRuntimeGovernance } from '../../src/runtime-adapters/ledger/runtime-governance.js';
+import type { ForgetCallOutputs } from '../../src/runtime-adapters/ledger/forget-call-outputs.js';
+import type { SettleOrphanedCalls } from '../../src/runtime-adapters/ledger/settle-orphaned-calls.js';
 import {
   ENVELOPE_PARTS,
   VersionPolicies,
@@ -47,41 +46,26 @@ export class GovernedRuntimeBench {
   readonly runtime: GovernedRuntime;
   readonly recover: RecoverRuntimeCall;
   readonly orphans: SettleOrphanedCalls;
+  readonly outputs: ForgetCallOutputs;
 
   constructor(readonly dataSource: DataSource) {
-    const report = (error: unknown): void => void this.defects.push(error);
-    const now = (): Date => new Date();
-    this.ledger = new CallLedger(dataSource);
-    this.owners = new CallOwners(`process-${randomUUID()}`, dataSource, report);
-    const inFlight = new InFlightCalls();
-    const send = new SendGovernedCall(this.runtimes, this.ledger, this.redactor, {
-      keepOutputMillis: 60_000,
-      reconcileAfter: () => null,
-      now,
-      onDefect: report,
-    });
-    const { ledger, owners, policies, redactor } = this;
-    const repeated = new RepeatedCall(ledger, now);
-    this.runtime = new GovernedRuntime({
-      ledger,
-      owners,
-      inFlight,
-      policies,
-      repeated,
-      send,
-      redactor,
-      now,
-    });
-    this.recover = new RecoverRuntimeCall(this.runtimes, ledger, inFlight, policies, send, redactor);
-    this.orphans = new SettleOrphanedCalls(
+    const governance = createRuntimeGovernance({
       dataSource,
-      ledger,
-      owners,
-      this.runtimes,
-      this.recover,
-      send,
-      report,
-    );
+      router: this.runtimes,
+      policies: this.policies,
+      redactor: this.redactor,
+      credentials: { resolve: () => Promise.reject(new Error('no credential is configured')) },
+      hasLogAccess: () => false,
+      owner: `process-${randomUUID()}`,
+      ownerLostSeconds: 30,
+      onError: (error) => void this.defects.push(error),
+    });
+    this.orphans = governance.settleOrphans;
+    this.outputs = governance.forgetOutputs;
+    this.ledger = governance.ledger;
+    this.owners = governance.owners;
+    this.runtime = governance.runtime;
+    this.recover = governance.recover;
   }
 
   async run(

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { CallLedger } from './call-ledger.js';
-import { OWNER_LOST_SECONDS, type CallOwners } from './call-owners.js';
+import type { CallOwners } from './call-owners.js';
 import { isOpen } from './call-status.js';
 import { pendingCall, type RecoverRuntimeCall } from './recover-runtime-call.js';
 import type { RuntimeRouting } from './runtime-routing.js';
@@ -13,6 +13,18 @@ const BATCH = 20;
 /** Longest that one pass waits for one provider. */
 const RECOVERY_MILLIS = 10 * 60_000;
 
+export interface SettleOrphanedCallsParts {
+  ledger: CallLedger;
+  owners: CallOwners;
+  router: Pick<RuntimeRouting, 'cancel'>;
+  recover: RecoverRuntimeCall;
+  send: Pick<SendGovernedCall, 'record'>;
+  /** Seconds after which a silent process is taken to be gone. */
+  ownerLostSeconds: number;
+  /** Told of a call that could not be settled this time. */
+  onError: (error: unknown) => void;
+}
+
 /**
  * Ends the calls of processes that are gone and that nobody else will ask for: those of no visit, and those whose
  * visit has ended meanwhile; the latter are stopped first. Calls of running visits are their engine's to recover.
@@ -20,12 +32,7 @@ const RECOVERY_MILLIS = 10 * 60_000;
 export class SettleOrphanedCalls {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly ledger: CallLedger,
-    private readonly owners: CallOwners,
-    private readonly router: Pick<RuntimeRouting, 'cancel'>,
-    private readonly recoverCall: RecoverRuntimeCall,
-    private readonly send: Pick<SendGovernedCall, 'record'>,
-    private readonly onError: (error: unknown) => void,
+    private readonly parts: SettleOrphanedCallsParts,
   ) {}
 
   /** One pass; returns how many calls it settled. */
@@ -43,7 +50,7 @@ export class SettleOrphanedCalls {
           AND coalesce(o.seen_at, c.requested_at) < now() - make_interval(secs => $2)
           AND NOT EXISTS (SELECT 1 FROM visits v WHERE v.visit_uuid = c.visit_uuid AND v.status = 'RUNNING')
         ORDER BY c.requested_at LIMIT $3`,
-      [this.owners.me, OWNER_LOST_SECONDS, BATCH],
+      [this.parts.owners.me, this.parts.ownerLostSeconds, BATCH],
     );
   }
 
@@ -51,20 +58,20 @@ export class SettleOrphanedCalls {
     orphan: { commandId: string; owner: string; ofVisit: boolean },
     stop: AbortSignal,
   ): Promise<boolean> {
-    this.owners.begin();
+    this.parts.owners.begin();
     try {
       if (!(await this.#claim(orphan))) return false;
       if (orphan.ofVisit && (await this.#cancelled(orphan.commandId))) return true;
       const signal = AbortSignal.any([stop, AbortSignal.timeout(RECOVERY_MILLIS)]);
-      await this.recoverCall.execute(orphan.commandId, signal);
+      await this.parts.recover.execute(orphan.commandId, signal);
       return true;
     } catch (error) {
       // Given back, so that a later pass tries again, here or elsewhere.
       await this.#giveBack(orphan);
-      this.onError(error);
+      this.parts.onError(error);
       return false;
     } finally {
-      this.owners.end();
+      this.parts.owners.end();
     }
   }
 
@@ -72,7 +79,7 @@ export class SettleOrphanedCalls {
     const [claimed] = await this.dataSource.query<[{ command_id: string }[], number]>(
       `UPDATE runtime_calls SET owner = $1
         WHERE command_id = $2 AND owner = $3 AND status IN ('REQUESTED', 'STARTED') RETURNING command_id`,
-      [this.owners.me, commandId, owner],
+      [this.parts.owners.me, commandId, owner],
     );
     return claimed.length === 1;
   }
@@ -82,21 +89,21 @@ export class SettleOrphanedCalls {
       .query(`UPDATE runtime_calls SET owner = $1 WHERE command_id = $2 AND owner = $3`, [
         owner,
         commandId,
-        this.owners.me,
+        this.parts.owners.me,
       ])
-      .catch(this.onError);
+      .catch(this.parts.onError);
   }
 
   /** Stops what a run that has ended left running at its provider. */
   async #cancelled(commandId: string): Promise<boolean> {
-    const call = await this.ledger.find(commandId);
+    const call = await this.parts.ledger.find(commandId);
     if (!call || !isOpen(call.status) || call.providerRequestId === null) return false;
-    if (!(await this.router.cancel(pendingCall(call)))) return false;
+    if (!(await this.parts.router.cancel(pendingCall(call)))) return false;
     const stopped = refusedResponse(
       call.provider,
       failureOf('outcome_unknown', 'stopped after its run ended'),
     );
-    await this.send.record(
+    await this.parts.send.record(
       commandId,
       {
         ...stopped,
