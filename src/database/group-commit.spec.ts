@@ -5,7 +5,8 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
   const promise = new Promise<void>((done) => (resolve = done));
   return { promise, resolve };
 }
-const allOk = (batch: readonly unknown[]): MemberOutcome[] => batch.map(() => ({ ok: true }));
+const allOk = (batch: readonly unknown[]): MemberOutcome<void>[] =>
+  batch.map(() => ({ ok: true, value: undefined }));
 
 describe('GroupCommit', () => {
   it('gathers what arrives during a commit into the next one, in order', async () => {

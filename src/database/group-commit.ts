@@ -1,5 +1,6 @@
-/** What became of one member of a shared commit. */
-export type MemberOutcome = { readonly ok: true } | { readonly ok: false; readonly error: Error };
+/** What became of one member of a shared commit, and what it gets back. */
+export type MemberOutcome<R> =
+  { readonly ok: true; readonly value: R } | { readonly ok: false; readonly error: Error };
 
 export interface GroupCommitOptions {
   /** Members of one commit at the most. */
@@ -8,9 +9,9 @@ export interface GroupCommitOptions {
   isFatal: (error: unknown) => boolean;
 }
 
-interface Waiting<T> {
+interface Waiting<T, R> {
   readonly member: T;
-  readonly settle: (outcome: MemberOutcome) => void;
+  readonly settle: (outcome: MemberOutcome<R>) => void;
 }
 
 /**
@@ -18,22 +19,22 @@ interface Waiting<T> {
  * order of arrival. Latency stays one commit, throughput grows with load. When a shared commit fails, its members
  * are tried one by one, so that one bad row fails one member (decision 44).
  */
-export class GroupCommit<T> {
-  #waiting: Waiting<T>[] = [];
+export class GroupCommit<T, R = void> {
+  #waiting: Waiting<T, R>[] = [];
   #running: Promise<void> | null = null;
 
   constructor(
-    private readonly commit: (batch: readonly T[]) => Promise<readonly MemberOutcome[]>,
+    private readonly commit: (batch: readonly T[]) => Promise<readonly MemberOutcome<R>[]>,
     private readonly options: GroupCommitOptions,
   ) {}
 
   /** Resolves when the member is durable; rejects with why it is not. */
-  submit(member: T): Promise<void> {
+  submit(member: T): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         member,
         settle: (outcome) => {
-          if (outcome.ok) resolve();
+          if (outcome.ok) resolve(outcome.value);
           else reject(outcome.error);
         },
       });
@@ -54,10 +55,12 @@ export class GroupCommit<T> {
     this.#running = null;
   }
 
-  async #commitTogether(batch: readonly Waiting<T>[]): Promise<void> {
+  async #commitTogether(batch: readonly Waiting<T, R>[]): Promise<void> {
     try {
       const outcomes = await this.commit(batch.map(({ member }) => member));
-      batch.forEach(({ settle }, at) => settle(outcomes[at] ?? { ok: true }));
+      batch.forEach(({ settle }, at) =>
+        settle(outcomes[at] ?? { ok: false, error: new Error('no outcome') }),
+      );
     } catch (error) {
       if (batch.length > 1 && !this.options.isFatal(error)) {
         for (const one of batch) await this.#commitTogether([one]);

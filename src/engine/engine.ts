@@ -71,7 +71,6 @@ export function createEngine(parts: EngineParts): Engine {
   };
   const executeRun = new ExecuteRun(
     leases,
-    runs,
     visits,
     events,
     compiled,

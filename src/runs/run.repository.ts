@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { isConnectionError } from '../database/connection-error.js';
+import { GroupCommit } from '../database/group-commit.js';
+import { runColumns } from './run-columns.js';
 import type { RunStatus } from './run-status.js';
 import { RunEntity } from './run.entity.js';
 
@@ -16,6 +19,9 @@ export interface RunListQuery {
   cursor?: RunCursor;
   limit: number;
 }
+
+/** Runs of one shared commit at the most. */
+const MAX_BATCH = 200;
 
 export type NewRun = Pick<
   RunEntity,
@@ -37,10 +43,24 @@ export type NewRun = Pick<
 /** Reads and creates runs. Everything that changes a running one is the journal's and the leases'. */
 @Injectable()
 export class RunRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  readonly #inserts: GroupCommit<NewRun>;
 
-  find(runId: string): Promise<RunEntity | null> {
-    return this.dataSource.getRepository(RunEntity).findOneBy({ runId });
+  constructor(private readonly dataSource: DataSource) {
+    this.#inserts = new GroupCommit<NewRun>(
+      async (runs) => {
+        await dataSource.query(INSERT_STATEMENT, insertParameters(runs));
+        return runs.map(() => ({ ok: true, value: undefined }));
+      },
+      { maxBatch: MAX_BATCH, isFatal: isConnectionError },
+    );
+  }
+
+  async find(runId: string): Promise<RunEntity | null> {
+    const [run] = await this.dataSource.query<RunEntity[]>(
+      `SELECT ${runColumns(this.dataSource)} FROM runs WHERE run_id = $1`,
+      [runId],
+    );
+    return run ?? null;
   }
 
   /** Newest first; a run created meanwhile never shifts a later page. */
@@ -57,28 +77,41 @@ export class RunRepository {
     return query.getMany();
   }
 
-  /** Stores a run that has just been created; its other columns are still empty. */
-  async insert(run: NewRun, manager: EntityManager = this.dataSource.manager): Promise<void> {
-    await manager.query(
-      `INSERT INTO runs (run_id, workflow_id, workflow_version, status, variables, fail_strategy, ttl_hours,
-                         api_key_name, callback_url, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node,
-                         created_at)
-       VALUES ($1, $2, $3, 'CREATED', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-      [
-        run.runId,
-        run.workflowId,
-        run.workflowVersion,
-        JSON.stringify(run.variables),
-        run.failStrategy,
-        run.ttlHours,
-        run.apiKeyName,
-        run.callbackUrl === null ? null : JSON.stringify(run.callbackUrl),
-        run.parentRunId,
-        run.parentVisitUuid,
-        run.rerunOf,
-        run.rerunFromNode,
-        run.createdAt,
-      ],
-    );
+  /**
+   * Stores a run that has just been created; its other columns are still empty. Without a transaction of the
+   * caller's, runs that are created at the same time share one commit.
+   */
+  async insert(run: NewRun, manager?: EntityManager): Promise<void> {
+    if (manager) await manager.query(INSERT_STATEMENT, insertParameters([run]));
+    else await this.#inserts.submit(run);
   }
+}
+
+const INSERT_STATEMENT = `
+INSERT INTO runs (run_id, workflow_id, workflow_version, status, variables, fail_strategy, ttl_hours,
+                  api_key_name, callback_url, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node,
+                  created_at)
+SELECT run_id, workflow_id, workflow_version, 'CREATED', variables::json, fail_strategy, ttl_hours,
+       api_key_name, callback_url::json, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node, created_at
+  FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::text[],
+              $8::text[], $9::text[], $10::uuid[], $11::text[], $12::text[], $13::timestamptz[])
+    AS new(run_id, workflow_id, workflow_version, variables, fail_strategy, ttl_hours, api_key_name,
+           callback_url, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node, created_at)`;
+
+function insertParameters(runs: readonly NewRun[]): unknown[][] {
+  return [
+    runs.map(({ runId }) => runId),
+    runs.map(({ workflowId }) => workflowId),
+    runs.map(({ workflowVersion }) => workflowVersion),
+    runs.map(({ variables }) => JSON.stringify(variables)),
+    runs.map(({ failStrategy }) => failStrategy),
+    runs.map(({ ttlHours }) => ttlHours),
+    runs.map(({ apiKeyName }) => apiKeyName),
+    runs.map(({ callbackUrl }) => (callbackUrl === null ? null : JSON.stringify(callbackUrl))),
+    runs.map(({ parentRunId }) => parentRunId),
+    runs.map(({ parentVisitUuid }) => parentVisitUuid),
+    runs.map(({ rerunOf }) => rerunOf),
+    runs.map(({ rerunFromNode }) => rerunFromNode),
+    runs.map(({ createdAt }) => createdAt),
+  ];
 }

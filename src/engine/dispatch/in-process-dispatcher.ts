@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { RunLease, RunLeases } from '../../runs/leases/run-leases.js';
+import type { HeldRun, RunLeases } from '../../runs/leases/run-leases.js';
 import type { ExecutionRegistry } from '../execution/execution-registry.js';
 import type { ExecuteRun } from '../execution/execute-run.js';
 import type { RunDispatcher } from './run-dispatcher.js';
@@ -41,13 +41,13 @@ export class InProcessDispatcher implements RunDispatcher {
     return !this.#stopped && this.#active.size < this.options.maxActiveRuns;
   }
 
-  dispatch(runId: string, lease?: RunLease): void {
+  dispatch(runId: string, held?: HeldRun): void {
     if (this.#stopped || this.#active.has(runId)) return;
-    if (!lease && this.#active.size >= this.options.maxActiveRuns) {
+    if (!held && this.#active.size >= this.options.maxActiveRuns) {
       this.#queued.add(runId);
       return;
     }
-    const task = this.#execute(runId, lease).finally(() => {
+    const task = this.#execute(runId, held).finally(() => {
       this.#active.delete(runId);
       this.#next();
     });
@@ -63,9 +63,9 @@ export class InProcessDispatcher implements RunDispatcher {
     await Promise.allSettled(this.#active.values());
   }
 
-  async #execute(runId: string, lease?: RunLease): Promise<void> {
+  async #execute(runId: string, held?: HeldRun): Promise<void> {
     try {
-      const end = await this.executeRun.execute(runId, lease);
+      const end = await this.executeRun.execute(runId, held);
       if (end?.kind === 'rests') this.#wakeAt(runId, end.wakeAt);
       if (end?.kind === 'left' && !this.#stopped) {
         this.logger.warn({ runId, err: end.reason }, 'the run was left; it goes on from what is durable');

@@ -1,4 +1,4 @@
-import type { RunLease } from '../../runs/leases/run-leases.js';
+import type { HeldRun } from '../../runs/leases/run-leases.js';
 
 /** Brings runs to execution: in this process, or through a queue shared by several. */
 export interface RunDispatcher {
@@ -6,9 +6,9 @@ export interface RunDispatcher {
   readonly hasRoom: boolean;
   /**
    * The run may be executed now. Returns at once; a run that is dispatched twice is executed once.
-   * `lease`: this process holds it already.
+   * `held`: this process holds it already.
    */
-  dispatch(runId: string, lease?: RunLease): void;
+  dispatch(runId: string, held?: HeldRun): void;
   /** Begins to look for runs that nobody holds. */
   start(): Promise<void>;
   /** Takes no run any more and leaves those it has. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { VisitRef } from '../../events/run-event.js';
 import { failed } from '../../runs/envelope.js';
 import type { JournalEntry } from '../../runs/journal/journal-entry.js';
-import type { RunLease } from '../../runs/leases/run-leases.js';
+import type { HeldRun } from '../../runs/leases/run-leases.js';
 import type { VisitEntity } from '../../runs/visit.entity.js';
 import type { WalkNode } from '../walks/walk.js';
 import type { AfterEnd, ExecuteRun } from './execute-run.js';
@@ -21,8 +21,8 @@ export class CloseRun {
     private readonly afterEnd: AfterEnd,
   ) {}
 
-  async execute(lease: RunLease, reason: RunAbort): Promise<void> {
-    const input = await this.executeRun.load(lease);
+  async execute(held: HeldRun, reason: RunAbort): Promise<void> {
+    const input = await this.executeRun.load(held);
     await input.journal.record(closingEntry(input, reason));
     await this.afterEnd(input.run, input.graph);
   }

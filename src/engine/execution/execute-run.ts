@@ -1,8 +1,7 @@
 import type { RunEventStore } from '../../events/run-event-store.js';
 import type { JournalWriter } from '../../runs/journal/journal-writer.js';
-import type { RunLease, RunLeases } from '../../runs/leases/run-leases.js';
+import type { HeldRun, RunLeases } from '../../runs/leases/run-leases.js';
 import type { RunEntity } from '../../runs/run.entity.js';
-import type { RunRepository } from '../../runs/run.repository.js';
 import type { VisitRepository } from '../../runs/visit.repository.js';
 import type { WorkflowGraph } from '../../workflows/index.js';
 import type { CompiledWorkflows } from './compiled-workflows.js';
@@ -17,7 +16,6 @@ export type AfterEnd = (run: RunEntity, graph: WorkflowGraph) => Promise<void>;
 export class ExecuteRun {
   constructor(
     private readonly leases: RunLeases,
-    private readonly runs: RunRepository,
     private readonly visits: VisitRepository,
     private readonly events: RunEventStore,
     private readonly workflows: CompiledWorkflows,
@@ -28,20 +26,17 @@ export class ExecuteRun {
   ) {}
 
   /** Null when the run could not be claimed: somebody else holds it, or it has ended. */
-  async execute(runId: string, held?: RunLease): Promise<ExecutionEnd | null> {
-    const lease = held ?? (await this.leases.claim(runId));
-    if (!lease) return null;
-    await this.services.workspaces.create(runId);
-    const input = await this.load(lease);
-    const end = await this.registry.run(new RunExecution(input, this.services), lease);
+  async execute(runId: string, taken?: HeldRun): Promise<ExecutionEnd | null> {
+    const held = taken ?? (await this.leases.claim(runId));
+    if (!held) return null;
+    const input = await this.load(held);
+    const end = await this.registry.run(new RunExecution(input, this.services), held.lease);
     if (end.kind === 'ended') await this.afterEnd(input.run, input.graph);
     return end;
   }
 
   /** What is durable of a run whose lease this process has just taken. */
-  async load(lease: RunLease): Promise<ExecutionInput> {
-    const run = await this.runs.find(lease.runId);
-    if (!run) throw new Error(`run ${lease.runId} is gone`);
+  async load({ run, lease }: HeldRun): Promise<ExecutionInput> {
     const fresh = lease.epoch === 1 && run.rerunOf === null;
     const [compiled, stored, latestSeq] = await Promise.all([
       this.workflows.find(run.workflowId, run.workflowVersion),

@@ -33,7 +33,10 @@ describe('planner', () => {
       { label: 'Planner', model: 'm', ...question, ...more },
       { nodeId: 'planner', attempt: 2 },
     );
-    const executor = new PlannerExecutor(agentResolver(null, null), new CallRuntime(runtime, noTokens));
+    const executor = new PlannerExecutor(
+      agentResolver(null, null),
+      new CallRuntime(runtime, noTokens, { create: () => Promise.resolve('') }),
+    );
     const ended = executor.execute(visit, new AbortController().signal);
     return {
       requests: runtime.requests,
@@ -113,7 +116,10 @@ describe('planner', () => {
 
   it('fails with the runtime’s failure', async () => {
     const runtime = new ScriptedRuntime().on('planner', () => [fails('no model')]);
-    const executor = new PlannerExecutor(agentResolver(null, 'm'), new CallRuntime(runtime, noTokens));
+    const executor = new PlannerExecutor(
+      agentResolver(null, 'm'),
+      new CallRuntime(runtime, noTokens, { create: () => Promise.resolve('') }),
+    );
     const visit = nodeVisit('planner', { ...question, model: null }, { nodeId: 'planner' });
     await expect(executor.execute(visit, new AbortController().signal)).rejects.toThrow('no model');
     expect(runtime.requests).toHaveLength(1);

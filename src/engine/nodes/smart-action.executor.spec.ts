@@ -35,7 +35,7 @@ describe('smartAction', () => {
     const runtime = new ScriptedRuntime().on('n', () => [says(text, data)]);
     const executor = new SmartActionExecutor(
       agentResolver(catalogue, 'm'),
-      new CallRuntime(runtime, tokens),
+      new CallRuntime(runtime, tokens, { create: () => Promise.resolve('') }),
       validator,
     );
     const given = { prompt: 'About {{ in.topic }}', outputSchema, ...node };

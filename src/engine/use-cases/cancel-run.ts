@@ -19,15 +19,15 @@ export class CancelRun {
 
   async execute(runId: string): Promise<RunEntity> {
     const execution = this.registry.find(runId);
-    const lease = await this.leases.seize(runId);
-    if (!lease) {
+    const held = await this.leases.seize(runId);
+    if (!held) {
       if (await this.runs.find(runId)) throw new RunNotActiveError(runId, 'the run has already ended');
       throw new RunNotFoundError(runId);
     }
     const here = execution ?? this.registry.find(runId);
     here?.leave(new Error('the run was cancelled'));
     await here?.stopped();
-    await this.closeRun.execute(lease, {
+    await this.closeRun.execute(held, {
       statusReason: 'CANCELLED',
       error: 'the run was cancelled',
       nodeId: null,

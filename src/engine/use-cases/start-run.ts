@@ -24,7 +24,8 @@ export class StartRun {
       if (await this.runs.find(runId)) throw new RunAlreadyStartedError(runId);
       throw new RunNotFoundError(runId);
     }
-    this.dispatcher.dispatch(runId, started.lease ?? undefined);
-    return { startedAt: started.startedAt };
+    const { run, lease } = started;
+    this.dispatcher.dispatch(runId, lease ? { run, lease } : undefined);
+    return { startedAt: run.startedAt ?? new Date() };
   }
 }

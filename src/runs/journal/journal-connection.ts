@@ -1,8 +1,5 @@
 import pg from 'pg';
 
-/** SQLSTATE classes that speak of the connection or the server, not of the statement. */
-const CONNECTION_CLASSES = new Set(['08', '57']);
-
 /**
  * The one connection through which journals are written. It is opened when first needed and again after it broke;
  * a statement that was under way when it broke fails, because nobody knows whether it was stored.
@@ -13,17 +10,12 @@ export class JournalConnection {
 
   constructor(private readonly url: string) {}
 
-  /** Throws what PostgreSQL answers; `isConnectionError` tells the two kinds apart. */
+  /** Throws what PostgreSQL answers; see isConnectionError. */
   async query<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
     if (this.#closed) throw new Error('the journal is closed');
     const client = await (this.#client ??= this.#open());
     const { rows } = await client.query<Row>(config);
     return rows;
-  }
-
-  isConnectionError(error: unknown): boolean {
-    if (!(error instanceof pg.DatabaseError)) return true;
-    return CONNECTION_CLASSES.has(error.code?.slice(0, 2) ?? '');
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { RecordedRunEvent } from '../../events/run-event.js';
 import { COMMIT_STATEMENT, commitParameters, type PreparedEntry } from './commit-statement.js';
@@ -17,7 +18,7 @@ export class JournalWriter {
   ) {
     this.#group = new GroupCommit((batch) => this.#commit(batch), {
       maxBatch: MAX_BATCH,
-      isFatal: (error) => connection.isConnectionError(error),
+      isFatal: isConnectionError,
     });
   }
 
@@ -37,7 +38,7 @@ export class JournalWriter {
     return this.#group.idle();
   }
 
-  async #commit(batch: readonly JournalMember[]): Promise<readonly MemberOutcome[]> {
+  async #commit(batch: readonly JournalMember[]): Promise<readonly MemberOutcome<void>[]> {
     const at = new Date().toISOString();
     const nextSeq = new Map<RunJournal, number>();
     const prepared: (PreparedEntry | null)[] = batch.map(({ journal, entry }) => {
@@ -52,12 +53,12 @@ export class JournalWriter {
       if (batch.length === 1) batch[0]?.journal.refuse(asError(error));
       throw error;
     });
-    return batch.map(({ journal }, index): MemberOutcome => {
+    return batch.map(({ journal }, index): MemberOutcome<void> => {
       const entry = prepared[index];
       if (!entry) return { ok: false, error: journal.refused ?? journal.loseLease() };
       if (!held.has(journal.runId)) return { ok: false, error: journal.loseLease() };
       for (const event of journal.committed(entry)) this.publish(event);
-      return { ok: true };
+      return { ok: true, value: undefined };
     });
   }
 

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { isConnectionError } from '../../database/connection-error.js';
+import { GroupCommit } from '../../database/group-commit.js';
+import { runColumns } from '../run-columns.js';
+import type { RunEntity } from '../run.entity.js';
 
 /** A run that this process holds: only writes under this epoch are accepted. */
 export interface RunLease {
@@ -9,81 +13,101 @@ export interface RunLease {
   readonly wakes: number;
 }
 
+/** A run as it was when its lease was taken. */
+export interface HeldRun {
+  readonly run: RunEntity;
+  readonly lease: RunLease;
+}
+
+/** A run that has just been started; its lease where this process took it at once. */
+export interface StartedRun {
+  readonly run: RunEntity;
+  readonly lease: RunLease | null;
+}
+
+interface StartRequest {
+  readonly runId: string;
+  readonly hold: boolean;
+}
+
 /**
  * Who executes which run (decision 33). A lease is taken by raising the run's epoch, which shuts out every earlier
  * holder at once, whether it knows it or not.
  */
 @Injectable()
 export class RunLeases {
+  readonly #starts: GroupCommit<StartRequest, StartedRun | null>;
+
   constructor(
     private readonly dataSource: DataSource,
     /** Names this process among all that share the database. */
     readonly owner: string,
     readonly leaseSeconds: number,
-  ) {}
+  ) {
+    this.#starts = new GroupCommit(
+      async (requests) => {
+        const started = await this.#start(requests, dataSource.manager);
+        return started.map((value) => ({ ok: true, value }));
+      },
+      { maxBatch: 200, isFatal: isConnectionError },
+    );
+  }
 
   /**
    * Starts a CREATED run, once whoever asks (decision 19), and takes it at once where `hold` says that this process
-   * has room for it. Null when it is not CREATED. What `admit` throws, in the same transaction, keeps it from starting.
+   * has room for it. Null when it is not CREATED. Runs that are started at the same time share one commit; one with
+   * `admit` has a transaction of its own, in which that is asked first and may throw.
    */
   async start(
     runId: string,
     hold: boolean,
     admit?: (manager: EntityManager) => Promise<void>,
-  ): Promise<{ startedAt: Date; lease: RunLease | null } | null> {
-    if (!admit) return this.#start(this.dataSource.manager, runId, hold);
+  ): Promise<StartedRun | null> {
+    if (!admit) return this.#starts.submit({ runId, hold });
     return this.dataSource.transaction(async (manager) => {
       await admit(manager);
-      return this.#start(manager, runId, hold);
+      const [started] = await this.#start([{ runId, hold }], manager);
+      return started ?? null;
     });
   }
 
-  async #start(
-    manager: EntityManager,
-    runId: string,
-    hold: boolean,
-  ): Promise<{ startedAt: Date; lease: RunLease | null } | null> {
-    const [rows] = await manager.query<[(RunLease & { startedAt: Date })[], number]>(
+  async #start(requests: readonly StartRequest[], manager: EntityManager): Promise<(StartedRun | null)[]> {
+    const hold = new Map(requests.map((request) => [request.runId, request.hold]));
+    const [rows] = await manager.query<[RunEntity[], number]>(
       `UPDATE runs SET status = 'RUNNING', started_at = now(),
-              lease_owner = CASE WHEN $1 THEN $2 END, lease_epoch = CASE WHEN $1 THEN 1 ELSE 0 END,
-              lease_until = CASE WHEN $1 THEN now() + make_interval(secs => $3) ELSE now() END
-        WHERE run_id = $4 AND status = 'CREATED'
-        RETURNING run_id AS "runId", lease_epoch AS epoch, wakes, started_at AS "startedAt"`,
-      [hold, this.owner, this.leaseSeconds, runId],
+              lease_owner = CASE WHEN asked.hold THEN $1 END, lease_epoch = CASE WHEN asked.hold THEN 1 ELSE 0 END,
+              lease_until = CASE WHEN asked.hold THEN now() + make_interval(secs => $2) ELSE now() END
+         FROM unnest($3::text[], $4::boolean[]) AS asked(run_id, hold)
+        WHERE runs.run_id = asked.run_id AND runs.status = 'CREATED'
+        RETURNING ${runColumns(this.dataSource)}`,
+      [this.owner, this.leaseSeconds, [...hold.keys()], [...hold.values()]],
     );
-    const [row] = rows;
-    if (!row) return null;
-    const { startedAt, ...lease } = row;
-    return { startedAt, lease: hold ? lease : null };
+    const started = new Map(rows.map((run) => [run.runId, run]));
+    return requests.map(({ runId }) => {
+      const run = started.get(runId);
+      // Of several requests for one run in the same commit, the first has started it.
+      started.delete(runId);
+      return run ? { run, lease: hold.get(runId) ? leaseOf(run) : null } : null;
+    });
   }
 
   /** Takes a RUNNING run that nobody holds; null when somebody does, or when it has ended. */
-  async claim(runId: string): Promise<RunLease | null> {
-    return (
-      (
-        await this.#take(
-          `UPDATE runs SET lease_owner = $1, lease_epoch = lease_epoch + 1,
-                lease_until = now() + make_interval(secs => $2)
-          WHERE run_id = $3 AND status = 'RUNNING' AND lease_until <= now()
-          RETURNING run_id AS "runId", lease_epoch AS epoch, wakes`,
-          [this.owner, this.leaseSeconds, runId],
-        )
-      )[0] ?? null
+  claim(runId: string): Promise<HeldRun | null> {
+    return this.#take(
+      `UPDATE runs SET lease_owner = $1, lease_epoch = lease_epoch + 1,
+              lease_until = now() + make_interval(secs => $2)
+        WHERE run_id = $3 AND status = 'RUNNING' AND lease_until <= now()`,
+      runId,
     );
   }
 
   /** Takes a run whoever holds it, started or not, to end it; null when it has ended. */
-  async seize(runId: string): Promise<RunLease | null> {
-    return (
-      (
-        await this.#take(
-          `UPDATE runs SET status = 'RUNNING', lease_owner = $1, lease_epoch = lease_epoch + 1,
-                cancel_requested_at = now(), lease_until = now() + make_interval(secs => $2)
-          WHERE run_id = $3 AND status IN ('CREATED', 'RUNNING')
-          RETURNING run_id AS "runId", lease_epoch AS epoch, wakes`,
-          [this.owner, this.leaseSeconds, runId],
-        )
-      )[0] ?? null
+  seize(runId: string): Promise<HeldRun | null> {
+    return this.#take(
+      `UPDATE runs SET status = 'RUNNING', lease_owner = $1, lease_epoch = lease_epoch + 1,
+              cancel_requested_at = now(), lease_until = now() + make_interval(secs => $2)
+        WHERE run_id = $3 AND status IN ('CREATED', 'RUNNING')`,
+      runId,
     );
   }
 
@@ -143,8 +167,15 @@ export class RunLeases {
     );
   }
 
-  async #take(sql: string, parameters: unknown[]): Promise<RunLease[]> {
-    const [rows] = await this.dataSource.query<[RunLease[], number]>(sql, parameters);
-    return rows;
+  async #take(update: string, runId: string): Promise<HeldRun | null> {
+    const [[run]] = await this.dataSource.query<[RunEntity[], number]>(
+      `${update} RETURNING ${runColumns(this.dataSource)}`,
+      [this.owner, this.leaseSeconds, runId],
+    );
+    return run ? { run, lease: leaseOf(run) } : null;
   }
+}
+
+function leaseOf({ runId, leaseEpoch, wakes }: RunEntity): RunLease {
+  return { runId, epoch: leaseEpoch, wakes };
 }

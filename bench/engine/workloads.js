@@ -1,0 +1,59 @@
+/**
+ * The workloads every engine is measured with. An engine gives `{chain, fan, loop}`: functions that run one workflow
+ * from its creation to its durable end.
+ */
+export const CHAIN_NODES = 10;
+export const FAN_WIDTH = 50;
+export const LOOP_VISITS = 100;
+const IN_FLIGHT = 64;
+
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+export function median(values) {
+  return percentile(values, 0.5);
+}
+
+async function oneByOne(run, times, maxMillis) {
+  const millis = [];
+  for (const until = performance.now() + maxMillis; millis.length < times && performance.now() < until; ) {
+    const began = performance.now();
+    await run();
+    millis.push(performance.now() - began);
+  }
+  return millis;
+}
+
+async function inFlight(run, maxMillis) {
+  let done = 0;
+  const began = performance.now();
+  const until = began + maxMillis;
+  const worker = async () => {
+    while (performance.now() < until) {
+      await run();
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  return (done * CHAIN_NODES * 1000) / (performance.now() - began);
+}
+
+/** One round of all workloads; each at most `seconds` long. */
+export async function measureRound({ chain, fan, loop }, seconds) {
+  const millis = seconds * 1000;
+  return {
+    w1: median(await oneByOne(chain, 200, millis)),
+    w2: await inFlight(chain, millis),
+    w3: median(await oneByOne(fan, 50, millis)),
+    w4: median(await oneByOne(loop, 30, millis)),
+  };
+}
+
+export async function warmUp({ chain, fan, loop }) {
+  await oneByOne(chain, 30, 3000);
+  await inFlight(chain, 1500);
+  await oneByOne(fan, 5, 2000);
+  await oneByOne(loop, 3, 2000);
+}
