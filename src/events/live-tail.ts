@@ -13,7 +13,7 @@ export interface LiveTailOptions {
   pollMillis: number;
   /** What is kept in memory of one run that has readers. */
   ring: RingLimits;
-  /** Most events and bytes read from the store at once for one reader. */
+  /** Most events and bytes read from the store at once for one reader: what a client that stalls holds in memory. */
   page: { events: number; bytes: number };
   /** Reads of the store at the same time, so that streams never take all connections. */
   concurrentReads: number;
@@ -23,7 +23,7 @@ export const LIVE_TAIL_DEFAULTS: LiveTailOptions = {
   heartbeatMillis: 15_000,
   pollMillis: 500,
   ring: { frames: 1000, bytes: 1024 * 1024 },
-  page: { events: 500, bytes: 512 * 1024 },
+  page: { events: 500, bytes: 64 * 1024 },
   concurrentReads: 3,
 };
 

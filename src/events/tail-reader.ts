@@ -108,9 +108,13 @@ export class TailReader {
   async #catchUp(): Promise<void> {
     do {
       this.#missed = false;
-      const frames = this.#source.after(this.#cursor) ?? (await this.#source.page(this.#cursor));
+      const inMemory = this.#source.after(this.#cursor);
+      const frames = inMemory ?? (await this.#source.page(this.#cursor));
       for (const frame of frames) {
-        if (this.#closed || this.#blocked) return;
+        if (this.#closed) return;
+        // A page is written to its end also when the client is behind: it is small, and to read it again for what
+        // was left of it costs more than to keep it.
+        if (inMemory && this.#blocked) return;
         if (frame.seq > this.#cursor) this.#write(frame);
       }
       if (frames.length > 0) this.#missed = true;
