@@ -32,6 +32,8 @@ const postgres = {
 const built = { ...postgres, globalSetup: '<rootDir>/test/support/postgres/global-setup-built.js' };
 
 export default {
+  // Only so that a hanging test ends: the machine may be slow and shared.
+  testTimeout: 60_000,
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
     {

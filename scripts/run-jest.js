@@ -17,6 +17,8 @@ export async function runJest(projects, options = []) {
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const args = ['--selectProjects', ...projects, '--json', `--outputFile=${result}`, ...options];
   try {
+    // A leak fails its test file (leak-environment.js); it must not hang the run as well.
+    args.push('--forceExit');
     // jest's own --json report goes to standard output as well; its readable one to standard error.
     const code = await exitCode(
       spawn(process.execPath, [...flags, jest, ...args], {

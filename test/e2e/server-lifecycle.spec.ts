@@ -1,4 +1,4 @@
-import { mkdtemp, chmod, rm, stat, readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ServerDidNotStartError, TestServer } from '../support/test-server.js';
@@ -75,7 +75,6 @@ describe('the server process', () => {
     const first = await TestServer.start({ dataDir });
     await first.stop();
     const file = path.join(dataDir, 'postgres/data/postmaster.pid');
-    const { writeFile } = await import('node:fs/promises');
     await writeFile(file, `${process.pid}\n${dataDir}/postgres/data\n`);
     const second = await TestServer.start({ dataDir });
     await second.stop();
@@ -112,14 +111,15 @@ describe('the server process', () => {
     await (await TestServer.start({ dataDir: other })).stop();
   });
 
-  it('ends non-zero, with everything stopped, when its database ends by itself', async () => {
+  it('starts its PostgreSQL again when that ends by itself', async () => {
     const server = await TestServer.start({ dataDir });
-    const [line = ''] = (await readFile(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split(
-      '\n',
-    );
-    process.kill(Number(line), 'SIGKILL');
-    expect(await server.exit()).toEqual({ code: 1, signal: null });
-    expect(server.logs()).toContain('the database is lost');
-    await server.forget();
+    const pidFile = path.join(dataDir, 'postgres/data/postmaster.pid');
+    const [before = ''] = (await readFile(pidFile, 'utf8')).split('\n');
+    process.kill(Number(before), 'SIGKILL');
+    expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
+    expect((await server.request('GET', '/admin/v1/workflows')).status).toBe(200);
+    const [after = ''] = (await readFile(pidFile, 'utf8')).split('\n');
+    expect(after).not.toBe(before);
+    await server.stop();
   });
 });
