@@ -10,6 +10,7 @@ export class Deadlines {
   readonly #idleMs: number;
   readonly #caller: AbortSignal;
   readonly #onCallerAbort = (): void => {
+    this.close();
     this.#controller.abort(new TransportFault('aborted', 'the call was cancelled'));
   };
   #progressAt = performance.now();
@@ -48,7 +49,7 @@ export class Deadlines {
     this.#progressAt = performance.now();
   }
 
-  /** Ends both timers. Call it in `finally`. */
+  /** Ends both timers; does not abort. Call it in `finally`. */
   close(): void {
     clearTimeout(this.#total);
     clearTimeout(this.#idle);
