@@ -2,6 +2,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadline } from '../deadline.js';
 import { maskSecrets } from '../mask-secrets.js';
+import { parseJson } from '../parse-json.js';
 import type { BridgeContextQuery } from '../protocol.js';
 import { ToolError } from './bridge-tool.js';
 import { loopbackUrl } from './loopback-url.js';
@@ -100,7 +101,8 @@ function isTrouble(status: number): boolean {
 function readEnvelope({ status, text }: Answer): unknown {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    // Digits that a number would lose are handed on as text.
+    body = parseJson(text, 'text');
   } catch {
     throw new ToolError(`the context query was answered with ${status} and no JSON`);
   }

@@ -10,7 +10,10 @@ import { readBridgeFrame } from './bridge-frame.js';
 
 export type BridgeSign = BridgeEvent | { event: 'heartbeat' };
 
-/** Posts a run to a bridge. Throws RuntimeFault when it refuses, TransportFault when it cannot be reached. */
+/**
+ * Posts a run to a bridge. Throws RuntimeFault when it refuses or breaks off before it answers (`bridge_lost`),
+ * TransportFault when it cannot be reached.
+ */
 export async function openRun(
   endpoint: BridgeEndpoint,
   body: BridgeRunRequest,
@@ -25,7 +28,9 @@ export async function openRun(
       body,
     },
     signal,
-  );
+  ).catch((error: unknown) => {
+    throw error instanceof TransportFault && error.kind === 'lost' ? lost(error) : error;
+  });
   if (answer.status === 200) return answer;
   const { code, message } = refusalIn(await readRefusal(answer));
   throw new RuntimeFault(failureOfStatus(answer.status, code, message));

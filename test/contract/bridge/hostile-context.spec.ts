@@ -248,6 +248,15 @@ describe('the context tools', () => {
     expect(meta?.['truncated']).toBe(true);
   });
 
+  it('round no integer', async () => {
+    server.answer((_request, response) => {
+      response.writeHead(200);
+      response.end('{"code":200,"data":{"nodeId":"B","data":{"id":12345678901234567890}}}');
+    });
+    const { result } = await call('@call get_node_output {"node_id":"B"}');
+    expect(result).toEqual({ nodeId: 'B', data: { id: '12345678901234567890' } });
+  });
+
   it('refuse an endless answer', async () => {
     server.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });

@@ -80,7 +80,7 @@ describe('the supervisor of the bridge', () => {
   });
 
   it('kills and replaces one that hangs', async () => {
-    const first = await started();
+    const first = await started({ timing: { probeTimeout: 300 } });
     process.kill(first, 'SIGSTOP');
     await eventually(
       'another bridge listens',
@@ -90,15 +90,20 @@ describe('the supervisor of the bridge', () => {
   });
 
   it('waits longer and longer for one that cannot start, and tells the calls', async () => {
+    const starts = join(folder, 'starts');
     const entry = await entryOf(
-      `import fs from 'node:fs'; fs.appendFileSync(${JSON.stringify(join(folder, 'starts'))}, 'x'); process.exit(3);`,
+      `import fs from 'node:fs'; fs.appendFileSync(${JSON.stringify(starts)}, Date.now() + '\\n'); process.exit(3);`,
     );
-    bridge = await supervisedBridge({ entry, timing: { wait: 700 } });
+    bridge = await supervisedBridge({ entry, timing: { wait: 200, backoff: 40, longestBackoff: 160 } });
     bridge.supervisor.start();
     await expect(bridge.supervisor.endpoint(never)).rejects.toThrow(BridgeUnavailableError);
-    const starts = (await readFile(join(folder, 'starts'), 'utf8')).length;
-    expect(starts).toBeGreaterThanOrEqual(2);
-    expect(starts).toBeLessThanOrEqual(7);
+    let times: number[] = [];
+    await eventually('four starts', async () => {
+      times = (await readFile(starts, 'utf8').catch(() => '')).trim().split('\n').map(Number);
+      return times.length >= 4;
+    });
+    const gaps = [1, 2, 3].map((at) => Number(times[at]) - Number(times[at - 1]));
+    for (const [at, least] of [40, 80, 160].entries()) expect(gaps[at]).toBeGreaterThanOrEqual(least);
     expect(bridge.log.join('\n')).toMatch(/exit code 3/);
   });
 

@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 async function eventsOf(
   adapter: HermesAdapter,
   request: AgentRuntimeRequest,
-  signal: AbortSignal = never,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<AgentRuntimeEvent[]> {
   const events: AgentRuntimeEvent[] = [];
   for await (const event of adapter.execute(request, signal)) events.push(event);

@@ -35,7 +35,7 @@ export async function supervisedBridge(options: Partial<SupervisorOptions> = {})
       backoff: 20,
       longestBackoff: 200,
       probeEvery: 100,
-      probeTimeout: 300,
+      probeTimeout: 5_000,
       grace: 300,
       ...options.timing,
     },
