@@ -9,6 +9,7 @@ import { createTestDatabase } from './test-database.js';
 export interface InProcessServer {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
+  readonly databaseUrl: string;
   close(): Promise<void>;
 }
 
@@ -42,7 +43,7 @@ export async function startInProcessServer(
       await server.close();
       await cleanUp();
     };
-    return { url: server.url, close };
+    return { url: server.url, databaseUrl: database.url, close };
   } catch (error) {
     await cleanUp();
     throw error;
