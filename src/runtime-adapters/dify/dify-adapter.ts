@@ -27,8 +27,11 @@ export class DifyAdapter implements AgentRuntimeAdapter {
     private readonly timings: AdapterTimings = DEFAULT_TIMINGS,
   ) {}
 
+  /** The key decides which app answers; a reference that names none is incomplete all the same (§9). */
   supports(ref: ProviderRef): boolean {
-    return ref.runtimeProvider === 'dify' && ref.dify.credentialRef !== '';
+    if (ref.runtimeProvider !== 'dify' || ref.dify.credentialRef === '') return false;
+    const { appType, appId, workflowId } = ref.dify;
+    return Boolean(appType === 'workflow' ? (workflowId ?? appId) : appId);
   }
 
   async *execute(request: AgentRuntimeRequest, signal: AbortSignal): AsyncGenerator<AgentRuntimeEvent> {

@@ -28,7 +28,7 @@ export class Deadlines {
     options.signal.addEventListener('abort', this.#onCallerAbort, { once: true });
     this.#total = setTimeout(() => {
       this.#expire(`no answer within ${seconds(options.totalMs)}`);
-    }, options.totalMs);
+    }, atMost(options.totalMs));
     this.#watchIdle(options.idleMs);
   }
 
@@ -62,13 +62,18 @@ export class Deadlines {
       const left = this.#progressAt + this.#idleMs - performance.now();
       if (left <= 0) this.#expire(`no sign of life for ${seconds(this.#idleMs)}`);
       else this.#watchIdle(left);
-    }, afterMs);
+    }, atMost(afterMs));
   }
 
   #expire(message: string): void {
     this.close();
     this.#controller.abort(new TransportFault('deadline', message));
   }
+}
+
+/** Node fires a longer timer at once. */
+function atMost(ms: number): number {
+  return Math.min(ms, 2 ** 31 - 1);
 }
 
 function seconds(ms: number): string {

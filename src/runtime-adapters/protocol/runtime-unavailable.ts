@@ -5,7 +5,10 @@ import type { RuntimeProvider } from './provider-ref.js';
 
 /** Fails closed: nothing was sent, and no other provider is asked. */
 export function runtimeUnavailable(provider: RuntimeProvider): AgentRuntimeEvent {
-  const failure = failureOf('runtime_unavailable', `the runtime ${provider} is not configured`);
+  const failure = failureOf(
+    'runtime_unavailable',
+    `the runtime ${provider} is not configured, or the reference to it is incomplete`,
+  );
   return { type: 'runtime.failed', response: refusedResponse(provider, failure) };
 }
 

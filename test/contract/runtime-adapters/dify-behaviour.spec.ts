@@ -509,3 +509,17 @@ describe('after a restart', () => {
     expect(await adapter().cancel(lost)).toBe(true);
   });
 });
+
+describe('a reference to Dify', () => {
+  it.each([
+    [refOf('agent'), true],
+    [refOf('agent', { appId: null }), false],
+    [refOf('chat', { appId: '' }), false],
+    [refOf('workflow', { appId: null, workflowId: 'w' }), true],
+    [refOf('workflow', { appId: null }), false],
+    [refOf('workflow', { credentialRef: '' }), false],
+    [{ runtimeProvider: 'hermes', hermes: { model: 'demo' } }, false],
+  ] as [ProviderRef, boolean][])('%j: %s', (ref, isSupported) => {
+    expect(adapter().supports(ref)).toBe(isSupported);
+  });
+});
