@@ -2,7 +2,7 @@ import type { JsonObject } from '../../common/json/json-value.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import { isEdgeLive } from './edge-liveness.js';
 import { JoinAll } from './join-all.js';
-import { plannerNode, plannedNodes, type VisitSummary } from './planner-node.js';
+import { plannerNode, plannedNodes, summaryOf, type VisitSummary } from './planner-node.js';
 import {
   outcomeWithoutOutput,
   type EndedVisit,
@@ -35,7 +35,9 @@ export class AgenticWalk implements Walk {
   readonly #history: VisitSummary[] = [];
   #visits = 0;
   #asks = 0;
-  /** Nodes of the running batch that have not ended. */
+  /** Nodes of the running batch. */
+  #batch: string[] = [];
+  /** Those of them that have not ended. */
   #open = new Set<string>();
   #lastBatch: EndedVisit[] = [];
   #ended: EndedVisit[] = [];
@@ -60,10 +62,9 @@ export class AgenticWalk implements Walk {
 
   node(nodeId: string): WalkNode | undefined {
     if (nodeId !== 'planner') return this.graph.node(nodeId);
-    const lastBatch = this.#lastBatch.map((visit) => visit.nodeId);
     return plannerNode(this.graph, this.rules, {
       history: this.#history,
-      lastBatch,
+      along: new Set(this.#firedEdges().map(({ target }) => target)),
       asks: this.#asks,
       visitsLeft: this.rules.maxVisits - this.#visits,
     });
@@ -77,8 +78,9 @@ export class AgenticWalk implements Walk {
     }
     this.#ended.push(visit);
     if (visit.status === 'failed') this.#firstFailure ??= visit;
-    const { nodeId, status, data, error } = visit;
-    this.#history.push({ nodeId, iterSeq: this.#visitsOf.get(nodeId) ?? 1, status, data, error });
+    if (this.rules.planner === 'llm') {
+      this.#history.push(summaryOf(visit, this.#visitsOf.get(visit.nodeId) ?? 1));
+    }
     if (this.#open.size === 0) this.#endBatch();
   }
 
@@ -91,7 +93,9 @@ export class AgenticWalk implements Walk {
   }
 
   #endBatch(): void {
-    this.#lastBatch = this.#ended;
+    // In the order in which they were planned, so that a replay, which ends them in another, decides the same.
+    const ended = new Map(this.#ended.map((visit) => [visit.nodeId, visit]));
+    this.#lastBatch = this.#batch.flatMap((nodeId) => ended.get(nodeId) ?? []);
     this.#ended = [];
     const outputs = this.#lastBatch.filter(
       ({ nodeId, status }) => status === 'succeeded' && this.graph.node(nodeId)?.type === 'output',
@@ -139,6 +143,7 @@ export class AgenticWalk implements Walk {
 
   /** Begins what the caps allow; a node beyond them fails the run once the others have ended. */
   #planBatch(batch: readonly { nodeId: string; predecessors: string[] }[]): void {
+    this.#batch = batch.map(({ nodeId }) => nodeId);
     for (const { nodeId, predecessors } of batch) {
       const excess = this.#excess(nodeId);
       if (excess) {

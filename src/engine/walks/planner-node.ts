@@ -1,20 +1,15 @@
 import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import type { AgenticRules } from './agentic-walk.js';
-import type { WalkNode } from './walk.js';
+import type { EndedVisit, WalkNode } from './walk.js';
 
-/** A visit as the planner sees it. */
-export interface VisitSummary {
-  nodeId: string;
-  iterSeq: number;
-  status: 'succeeded' | 'failed';
-  data: JsonObject | null;
-  error: string | null;
-}
+/** A visit as the planner sees it: short, because every later question holds it. */
+export type VisitSummary = { nodeId: string; visit: number; status: 'succeeded' | 'failed'; data: string };
 
 export interface PlannerSituation {
   history: readonly VisitSummary[];
-  lastBatch: readonly string[];
+  /** Nodes that the edges fired by the last batch lead to. */
+  along: ReadonlySet<string>;
   /** Answers the planner has given in this run, re-asked ones included. */
   asks: number;
   visitsLeft: number;
@@ -30,7 +25,7 @@ export function plannerNode(
   rules: AgenticRules,
   situation: PlannerSituation,
 ): WalkNode {
-  const { history, lastBatch, asks, visitsLeft } = situation;
+  const { history, along, asks, visitsLeft } = situation;
   return {
     id: 'planner',
     type: 'planner',
@@ -38,40 +33,43 @@ export function plannerNode(
       label: 'Planner',
       goal: rules.goal,
       model: rules.model,
-      maxParallel: Math.max(1, Math.min(rules.maxParallel, visitsLeft)),
+      maxParallel: rules.maxParallel,
       asks,
-      candidates: candidates(graph, rules, lastBatch),
-      history: history.slice(-SHOWN_VISITS).map(shown),
+      visitsLeft,
+      candidates: candidates(graph, rules, along),
+      history: history.slice(-SHOWN_VISITS),
     },
   };
 }
 
-function candidates(graph: WorkflowGraph, rules: AgenticRules, lastBatch: readonly string[]): JsonObject[] {
-  const along = new Set(lastBatch.flatMap((id) => graph.outgoing(id).map(({ target }) => target)));
+/** Any node, or (`scope: edges`) those along an edge that fired; an unchosen branch is no candidate. */
+function candidates(graph: WorkflowGraph, rules: AgenticRules, along: ReadonlySet<string>): JsonObject[] {
   return graph.nodes
     .filter(({ id, type }) => type !== 'userInput' && (rules.scope === 'graph' || along.has(id)))
     .map(({ id, type, data }) => ({ nodeId: id, type, label: data.label ?? id }));
 }
 
-function shown({ nodeId, iterSeq, status, data, error }: VisitSummary): JsonObject {
-  const text = error ?? JSON.stringify(data ?? {});
-  return {
-    nodeId,
-    visit: iterSeq,
-    status,
-    data: text.length > SHOWN_DATA ? `${text.slice(0, SHOWN_DATA)}…` : text,
-  };
+export function summaryOf(visit: EndedVisit, iterSeq: number): VisitSummary {
+  const { nodeId, status, data, error } = visit;
+  return { nodeId, visit: iterSeq, status, data: beginning(error ?? JSON.stringify(data ?? {})) };
+}
+
+/** Cut between characters, not within one. */
+function beginning(text: string): string {
+  if (text.length <= SHOWN_DATA) return text;
+  return `${text.slice(0, SHOWN_DATA).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** Reads what the planner's visit left: its next nodes, or that it has finished. */
 export function plannedNodes(data: JsonObject | null): { next: string[]; finish: boolean; asks: number } {
   const next: JsonValue[] = Array.isArray(data?.next) ? data.next : [];
+  const nodeIds = next.flatMap((one) =>
+    one !== null && typeof one === 'object' && !Array.isArray(one) && typeof one.nodeId === 'string'
+      ? [one.nodeId]
+      : [],
+  );
   return {
-    next: next.flatMap((one) =>
-      one !== null && typeof one === 'object' && !Array.isArray(one) && typeof one.nodeId === 'string'
-        ? [one.nodeId]
-        : [],
-    ),
+    next: [...new Set(nodeIds)],
     finish: data?.finish === true,
     asks: typeof data?.asks === 'number' ? data.asks : 1,
   };
