@@ -57,6 +57,8 @@ class Client implements FrameSink {
   destroyed = false;
   room = Infinity;
   pending = 0;
+  /** Drains by itself, on the next tick as sockets do. */
+  quick = false;
   maxPending = 0;
   #end!: () => void;
   #drained: (() => void)[] = [];
@@ -71,6 +73,7 @@ class Client implements FrameSink {
     else this.seqs.push(Number(id));
     this.pending += 1;
     this.maxPending = Math.max(this.maxPending, this.pending);
+    if (this.quick && this.pending === this.room) process.nextTick(() => this.drain());
     return this.pending < this.room;
   }
 
@@ -192,6 +195,18 @@ describe('LiveTail', () => {
     expect(client.seqs).toEqual(upTo(500));
   });
 
+  it('goes on after a drain that comes at once, with nothing more happening', async () => {
+    const client = new Client();
+    client.room = 2;
+    client.quick = true;
+    const tail = tailOf();
+    tail.read(RUN, 0, 0, client);
+    await settled();
+    for (let at = 1; at <= 20; at += 1) happen({ last: at === 20 });
+    await client.ended;
+    expect(client.seqs).toEqual(upTo(20));
+  });
+
   it('reads the store once for readers that stand at the same place, and at most so often at once', async () => {
     for (let at = 1; at <= 50; at += 1) happen();
     const tail = tailOf({ concurrentReads: 2 });
@@ -286,6 +301,7 @@ describe('LiveTail', () => {
           do: fc.constant('join' as const),
           room: fc.integer({ min: 1, max: 5 }),
           from: fc.nat(1000),
+          quick: fc.boolean(),
         }),
       },
       { weight: 2, arbitrary: fc.constant({ do: 'drain' as const }) },
@@ -294,7 +310,7 @@ describe('LiveTail', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 60 }),
-        fc.integer({ min: 1, max: 8 }),
+        fc.constantFrom(1, 3, 8, 100),
         async (steps, frames) => {
           store = new MemoryStore();
           bus = new RunEventBus();
@@ -312,6 +328,7 @@ describe('LiveTail', () => {
               const from = Math.min(one.from, known);
               const client = new Client();
               client.room = one.room;
+              client.quick = one.quick;
               tail.read(RUN, from, known, client);
               clients.push({ client, from });
             } else if (one.do === 'drain') for (const { client } of clients) client.drain();
@@ -327,7 +344,7 @@ describe('LiveTail', () => {
           await tail.close();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 });

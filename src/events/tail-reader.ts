@@ -28,7 +28,7 @@ export class TailReader {
   readonly #source: TailSource;
   #blocked = false;
   #pumping = false;
-  /** An event came while it read the store. */
+  /** An event or a drain came while it was catching up. */
   #missed = false;
   #closed = false;
 
@@ -38,7 +38,9 @@ export class TailReader {
     this.#source = source;
     sink.onDrain(() => {
       this.#blocked = false;
-      this.#pump();
+      // A drain comes before the promise of the pass that filled the buffer has settled.
+      if (this.#pumping) this.#missed = true;
+      else this.#pump();
     });
   }
 
@@ -97,7 +99,6 @@ export class TailReader {
       })
       .finally(() => {
         this.#pumping = false;
-        // An event or a drain that came after the last look.
         if (this.#missed) {
           this.#missed = false;
           this.#pump();
