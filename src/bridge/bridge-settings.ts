@@ -33,8 +33,7 @@ const environment = z.object({
  */
 export function takeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
   const parsed = environment.safeParse(env);
-  delete env[BRIDGE_ENV.secret];
-  delete env[BRIDGE_ENV.llmApiKey];
+  for (const name of [BRIDGE_ENV.secret, BRIDGE_ENV.llmApiKey]) Reflect.deleteProperty(env, name);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     throw new Error(`the bridge's environment is wrong: ${problems.join('; ')}`);

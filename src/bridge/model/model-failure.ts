@@ -17,7 +17,7 @@ export function modelFailure(error: unknown): RunFailure {
   if (APICallError.isInstance(error)) return callFailure(error);
   if (isProviderError(error)) return frameFailure(error);
   const name = error instanceof Error ? error.name : '';
-  if (name === 'AI_InvalidResponseDataError' && /finish reason/.test(String((error as Error).message))) {
+  if (name === 'AI_InvalidResponseDataError' && /finish reason/.test((error as Error).message)) {
     return new RunFailure('connect_failed', 'the answer ended before it was complete', { retryable: true });
   }
   if (name.startsWith('AI_')) {
