@@ -12,7 +12,8 @@ import { RunLeases } from '../runs/leases/run-leases.js';
 import { RunRepository } from '../runs/run.repository.js';
 import { VisitRepository } from '../runs/visit.repository.js';
 import { Workspaces } from '../runs/workspaces/workspaces.js';
-import { AgentRuntimeRouter, RuntimeAdaptersModule } from '../runtime-adapters/index.js';
+import { AgentCatalogue, AgentsModule } from '../agents/index.js';
+import { GovernedRuntime } from '../runtime-adapters/index.js';
 import { WorkflowRepository, WorkflowsModule } from '../workflows/index.js';
 import { createEngine, type Engine } from './engine.js';
 import { ExecutionRegistry } from './execution/execution-registry.js';
@@ -26,7 +27,7 @@ const ENGINE = Symbol('Engine');
 
 /** Walks the graphs of runs and lets their nodes act; recovers what a process that died left behind. */
 @Module({
-  imports: [ContextQueryModule, RuntimeAdaptersModule, WorkflowsModule],
+  imports: [AgentsModule, ContextQueryModule, WorkflowsModule],
   providers: [
     {
       provide: ENGINE,
@@ -41,8 +42,9 @@ const ENGINE = Symbol('Engine');
         RunEventStore,
         Workspaces,
         WorkflowRepository,
-        AgentRuntimeRouter,
+        GovernedRuntime,
         ContextTokens,
+        AgentCatalogue,
       ],
       useFactory: (
         config: AppConfig,
@@ -55,8 +57,9 @@ const ENGINE = Symbol('Engine');
         events: RunEventStore,
         workspaces: Workspaces,
         workflows: WorkflowRepository,
-        runtime: AgentRuntimeRouter,
+        runtime: GovernedRuntime,
         tokens: ContextTokens,
+        catalogue: AgentCatalogue,
       ): Engine =>
         createEngine({
           config,
@@ -71,7 +74,7 @@ const ENGINE = Symbol('Engine');
           workflows,
           runtime,
           tokens,
-          catalogue: null,
+          catalogue,
         }),
     },
     { provide: CreateRun, inject: [ENGINE], useFactory: (engine: Engine) => engine.createRun },

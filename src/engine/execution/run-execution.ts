@@ -155,6 +155,7 @@ export class RunExecution {
       visit.waiting = stored.waiting;
       if (stored.status === 'RUNNING') {
         visit.attempt += 1;
+        visit.resumed = true;
         entry.changed?.push(this.#change(visit, 'RUNNING'));
         entry.events.push({ kind: 'visit-started', visit: ref, ...beginning(visit) });
       }
@@ -199,6 +200,7 @@ export class RunExecution {
       predecessors,
       status: 'RUNNING',
       attempt: 1,
+      resumed: false,
       tokens: 0,
       toolCalls: 0,
       waiting: null,
@@ -286,6 +288,7 @@ export class RunExecution {
       await this.#backOff(visit, outcome.failure);
       if (this.#isOver(visit)) return;
       visit.attempt += 1;
+      visit.resumed = false;
       visit.controller = new AbortController();
       await this.input.journal.record({
         changed: [this.#change(visit, 'RUNNING')],
@@ -316,12 +319,16 @@ export class RunExecution {
     const { signal } = visit.controller;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, seconds * 1000);
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+      const stop = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal.addEventListener('abort', stop, { once: true });
     });
   }
 
   #nodeVisit(visit: VisitState): NodeVisit {
-    const { attempt } = visit;
+    const { attempt, resumed } = visit;
     return {
       run: this.#visitedRun,
       node: visit.node,
@@ -329,6 +336,7 @@ export class RunExecution {
       nodeId: visit.ref.nodeId,
       iterSeq: visit.ref.iterSeq,
       attempt,
+      resumed,
       scope: visit.frame.scope,
       predecessors: visit.predecessors.flatMap((uuid) => {
         const ref = this.#refs.get(uuid);

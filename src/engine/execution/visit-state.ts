@@ -14,6 +14,8 @@ export interface VisitState {
   readonly predecessors: readonly string[];
   status: Extract<NodeStatus, 'RUNNING' | 'WAITING'>;
   attempt: number;
+  /** The attempt follows one that a crash cut off. */
+  resumed: boolean;
   tokens: number;
   toolCalls: number;
   /** What it waits for, or waited for when it is woken. */

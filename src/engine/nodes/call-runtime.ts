@@ -6,12 +6,15 @@ import type {
   RuntimeOutput,
 } from '../../runtime-adapters/protocol/agent-runtime-response.js';
 import type { Workspaces } from '../../runs/workspaces/workspaces.js';
+import type { RecoveredCall } from '../../runtime-adapters/ledger/recover-runtime-call.js';
 import type { NodeVisit } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 
 /** What executes agents; the router, or the router behind its permission gate and ledger. */
 export interface AgentRuntime {
   execute(request: AgentRuntimeRequest, signal: AbortSignal): AsyncIterable<AgentRuntimeEvent>;
+  /** What became of a visit's earlier calls; absent where calls are not recorded. */
+  recoverVisit?(visitUuid: string, attempt: number, signal: AbortSignal): Promise<RecoveredCall>;
 }
 
 /** The parts of a request that the node decides. */
@@ -34,6 +37,8 @@ export class CallRuntime {
   ) {}
 
   async execute(visit: NodeVisit, call: NodeCall, signal: AbortSignal): Promise<RuntimeOutput> {
+    const recovered = await this.#recovered(visit, call, signal);
+    if (recovered) return outputOf(recovered);
     await this.workspaces.create(visit.run.runId);
     const notAfter = new Date(Date.now() + visit.timeoutSeconds * 1000);
     const { visitUuid, nodeId } = visit;
@@ -51,6 +56,24 @@ export class CallRuntime {
     } finally {
       if (contextQuery) this.tokens.revoke(contextQuery.token);
     }
+  }
+
+  /** How the call ended that a crash cut off; null where the attempt has to be made (decision 32). */
+  async #recovered(
+    visit: NodeVisit,
+    call: NodeCall,
+    signal: AbortSignal,
+  ): Promise<AgentRuntimeResponse | null> {
+    // Planners run in our own bridge, which is always asked again.
+    if (!visit.resumed || call.planner) return null;
+    const recovered = await this.runtime.recoverVisit?.(visit.visitUuid, visit.attempt, signal);
+    if (recovered?.kind !== 'ended') return null;
+    visit.log({
+      type: 'info',
+      message: 'the call that a restart cut off was recovered; nothing was sent again',
+    });
+    visit.spend({ tokens: recovered.response.usage?.totalTokens ?? 0 });
+    return recovered.response;
   }
 }
 

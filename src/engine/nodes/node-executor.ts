@@ -24,6 +24,8 @@ export interface NodeVisit {
   readonly iterSeq: number;
   /** 1 for the visit's first attempt. */
   readonly attempt: number;
+  /** The attempt before this one was cut off by a crash: what it sent may still run. */
+  readonly resumed?: boolean;
   /** `data` of the nodes it may read, by node id: what templates and conditions see. */
   readonly scope: Readonly<Record<string, JsonValue>>;
   /** The visits it came from. */

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import { In, type DataSource } from 'typeorm';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { RuntimeOutput } from '../protocol/agent-runtime-response.js';
 import type { EndedCall, LedgerEntry, RequestedCall, StartedCall } from './ledger-entry.js';
@@ -9,13 +9,14 @@ import { RuntimeCallEntity } from './runtime-call.entity.js';
 /** Entries of one shared commit at the most. */
 const MAX_BATCH = 256;
 
+/** Attempts of a visit that are looked through for the last one that was sent. */
+const MAX_EARLIER = 50;
+
 /** SQLSTATE classes that speak of the connection or the server, not of the statement. */
 const CONNECTION_CLASSES = /^(08|57)/;
 
 interface Member {
   entry: LedgerEntry;
-  /** Whether the statement wrote it; false where the command was there already, or had ended. */
-  written: boolean;
 }
 
 /**
@@ -23,7 +24,7 @@ interface Member {
  * durable; the calls of this process share commits.
  */
 export class CallLedger {
-  readonly #group: GroupCommit<Member>;
+  readonly #group: GroupCommit<Member, boolean>;
 
   constructor(private readonly dataSource: DataSource) {
     this.#group = new GroupCommit((batch) => this.#commit(batch), {
@@ -53,6 +54,17 @@ export class CallLedger {
     return this.dataSource.getRepository(RuntimeCallEntity).findOneBy({ commandId });
   }
 
+  /** The call of the latest attempt below `beforeAttempt`; command ids of visits are `{visitUuid}:{attempt}`. */
+  async newestOfVisit(visitUuid: string, beforeAttempt: number): Promise<RuntimeCallEntity | null> {
+    const earlier = Array.from(
+      { length: Math.min(beforeAttempt - 1, MAX_EARLIER) },
+      (_, index) => beforeAttempt - 1 - index,
+    );
+    const ids = earlier.map((attempt) => `${visitUuid}:${attempt}`);
+    const calls = await this.dataSource.getRepository(RuntimeCallEntity).findBy({ commandId: In(ids) });
+    return ids.map((id) => calls.find(({ commandId }) => commandId === id)).find((call) => call) ?? null;
+  }
+
   /** The answer of a call that succeeded, while it is kept. */
   async output(commandId: string): Promise<RuntimeOutput | null> {
     const kept = await this.dataSource.getRepository(RuntimeCallOutputEntity).findOneBy({ commandId });
@@ -60,20 +72,15 @@ export class CallLedger {
   }
 
   async #write(entry: LedgerEntry): Promise<boolean> {
-    const member: Member = { entry, written: false };
-    await this.#group.submit(member);
-    return member.written;
+    return this.#group.submit({ entry });
   }
 
-  async #commit(batch: readonly Member[]): Promise<MemberOutcome[]> {
+  async #commit(batch: readonly Member[]): Promise<MemberOutcome<boolean>[]> {
     const rows = await this.dataSource.query<{ kind: string; command_id: string }[]>(
       LEDGER_STATEMENT,
       ledgerParameters(batch.map(({ entry }) => entry)),
     );
     const written = new Set(rows.map(({ kind, command_id }) => `${kind} ${command_id}`));
-    return batch.map((member) => {
-      member.written = written.has(`${member.entry.kind} ${member.entry.commandId}`);
-      return { ok: true };
-    });
+    return batch.map(({ entry }) => ({ ok: true, value: written.has(`${entry.kind} ${entry.commandId}`) }));
   }
 }

@@ -12,6 +12,7 @@ import { refusedResponse } from '../protocol/runtime-unavailable.js';
 import type { CallLedger } from './call-ledger.js';
 import type { CallOwners } from './call-owners.js';
 import type { InFlightCalls } from './in-flight-calls.js';
+import type { RecoverRuntimeCall, RecoveredCall } from './recover-runtime-call.js';
 import type { RepeatedCall } from './repeated-call.js';
 import { requestDigest } from './request-digest.js';
 import type { GovernedCall, SendGovernedCall } from './send-governed-call.js';
@@ -22,6 +23,7 @@ export interface GovernedRuntimeParts {
   inFlight: InFlightCalls;
   policies: VersionPolicies;
   repeated: RepeatedCall;
+  recover: RecoverRuntimeCall;
   send: SendGovernedCall;
   redactor: SecretRedactor;
   now: () => Date;
@@ -61,6 +63,11 @@ export class GovernedRuntime {
       owners.end();
       inFlight.end(call);
     }
+  }
+
+  /** What became of a visit's calls before a crash; to be asked before the visit makes `attempt` (decision 32). */
+  recoverVisit(visitUuid: string, attempt: number, signal: AbortSignal): Promise<RecoveredCall> {
+    return this.parts.recover.ofVisit(visitUuid, attempt, signal);
   }
 
   async *#executeFirst(

@@ -43,7 +43,19 @@ export class RecoverRuntimeCall {
     return this.#ofOpen(call, signal);
   }
 
+  /**
+   * The same for the calls of a visit that a crash cut off, before it makes the attempt `beforeAttempt`: whichever
+   * attempt has sent last counts. A failure that may be tried again leaves the visit to its own retries.
+   */
+  async ofVisit(visitUuid: string, beforeAttempt: number, signal: AbortSignal): Promise<RecoveredCall> {
+    const call = await this.ledger.newestOfVisit(visitUuid, beforeAttempt);
+    if (!call || (!isOpen(call.status) && call.failure?.retryable)) return { kind: 'execute-again' };
+    return this.execute(call.commandId, signal);
+  }
+
   async #ofEnded(call: RuntimeCallEntity): Promise<RecoveredCall> {
+    // Its provider confirmed that it stopped, as when the server was shut down: nothing runs any more.
+    if (call.status === 'CANCELLED') return { kind: 'execute-again' };
     const output = await this.ledger.output(call.commandId);
     const lost = call.status === 'UNKNOWN' || (call.status === 'SUCCEEDED' && !output);
     if (lost && call.provider === 'hermes') return { kind: 'execute-again' };

@@ -65,7 +65,17 @@ export function createRuntimeGovernance(parts: RuntimeGovernanceParts): RuntimeG
   const repeated = new RepeatedCall(ledger, now);
   const recover = new RecoverRuntimeCall(router, ledger, inFlight, policies, send, redactor);
   return {
-    runtime: new GovernedRuntime({ ledger, owners, inFlight, policies, repeated, send, redactor, now }),
+    runtime: new GovernedRuntime({
+      ledger,
+      owners,
+      inFlight,
+      policies,
+      repeated,
+      recover,
+      send,
+      redactor,
+      now,
+    }),
     recover,
     ledger,
     owners,

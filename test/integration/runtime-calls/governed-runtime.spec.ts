@@ -392,3 +392,83 @@ describe('recovery', () => {
     expect(bench.defects).toEqual([]);
   });
 });
+
+describe('the recovery of a visit', () => {
+  const never = new AbortController().signal;
+
+  it('takes the end of the latest attempt that sent anything', async () => {
+    const visit = randomUUID();
+    const request = (attempt: number) => runtimeRequest({ commandId: `${visit}:${attempt}`, jobId: visit });
+    await expect(bench.recover.ofVisit(visit, 2, never)).resolves.toEqual({ kind: 'execute-again' });
+    await bench.run(request(1));
+    // The second attempt was begun and cut off before it sent anything.
+    await expect(bench.recover.ofVisit(visit, 3, never)).resolves.toMatchObject({
+      kind: 'ended',
+      response: { status: 'succeeded' },
+    });
+    expect(bench.runtimes.sent).toHaveLength(1);
+  });
+
+  it('leaves a failure that may be tried again, and a confirmed stop, to a further attempt', async () => {
+    const failure = {
+      type: 'rate_limited' as const,
+      code: null,
+      httpStatus: 429,
+      retryable: true,
+      message: 'wait',
+    };
+    for (const change of [
+      { status: 'retryable_failed' as const, failure },
+      { status: 'cancelled' as const, finishReason: 'cancelled' as const },
+    ]) {
+      bench.runtimes.script = answerWith(runtimeResponse({ output: null, ...change }));
+      const visit = randomUUID();
+      await bench.run(runtimeRequest({ commandId: `${visit}:1`, jobId: visit }));
+      await expect(bench.recover.ofVisit(visit, 2, never)).resolves.toEqual({ kind: 'execute-again' });
+    }
+  });
+
+  it('keeps to a failure that is final', async () => {
+    const failure = {
+      type: 'outcome_unknown' as const,
+      code: null,
+      httpStatus: null,
+      retryable: false,
+      message: 'lost',
+    };
+    bench.runtimes.script = answerWith(runtimeResponse({ status: 'failed', output: null, failure }));
+    const visit = randomUUID();
+    await bench.run(runtimeRequest({ commandId: `${visit}:1`, jobId: visit }));
+    await expect(bench.recover.ofVisit(visit, 2, never)).resolves.toMatchObject({
+      kind: 'ended',
+      response: { failure: { type: 'outcome_unknown' } },
+    });
+  });
+});
+
+describe('kept answers', () => {
+  it('stay while their visit runs, and go with its end or their time', async () => {
+    const [ended, running] = [randomUUID(), randomUUID()];
+    const insert = `INSERT INTO visits (run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, attempt, status,
+                                        predecessors, started_at)
+                    VALUES ('run-2', $1, $2, 'n', 'agent', 1, 1, $3, '{}', now())`;
+    await database.dataSource.query(insert, [1, ended, 'SUCCESS']);
+    await database.dataSource.query(insert, [2, running, 'RUNNING']);
+    const ids = {
+      ofEnded: runtimeRequest({ jobId: ended }),
+      ofRunning: runtimeRequest({ jobId: running }),
+      fresh: runtimeRequest(),
+      old: runtimeRequest(),
+    };
+    for (const request of Object.values(ids)) await bench.run(request);
+    await database.dataSource.query(
+      `UPDATE runtime_call_outputs SET kept_until = now() - interval '1 s' WHERE command_id = ANY($1)`,
+      [[ids.old.commandId, ids.ofRunning.commandId]],
+    );
+    await bench.outputs.execute();
+    const kept = await Promise.all(
+      Object.values(ids).map(async ({ commandId }) => (await bench.ledger.output(commandId)) !== null),
+    );
+    expect(kept).toEqual([false, true, true, false]);
+  });
+});
