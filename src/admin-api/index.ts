@@ -2,6 +2,7 @@ export { AdminApiModule } from './admin-api.module.js';
 export {
   AdminAuthModule,
   AdminKeyGuard,
+  ChangedBy,
   CurrentAdmin,
   Roles,
   type AdminIdentity,

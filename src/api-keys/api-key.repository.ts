@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource, IsNull, type EntityManager } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 /** Stored API keys. */
@@ -35,9 +35,13 @@ export class ApiKeyRepository {
     return query.getMany();
   }
 
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(work);
+  }
+
   /** False when the name (of a living key) or the key itself is taken. */
-  async insert(key: ApiKeyEntity): Promise<boolean> {
-    const inserted = await this.dataSource
+  async insert(key: ApiKeyEntity, manager: EntityManager): Promise<boolean> {
+    const inserted = await manager
       .createQueryBuilder()
       .insert()
       .into(ApiKeyEntity)
@@ -49,8 +53,8 @@ export class ApiKeyRepository {
   }
 
   /** False when there is no such living key. */
-  async revoke(id: string, at: Date): Promise<boolean> {
-    const { affected } = await this.dataSource
+  async revoke(id: string, at: Date, manager: EntityManager): Promise<boolean> {
+    const { affected } = await manager
       .getRepository(ApiKeyEntity)
       .update({ id, revokedAt: IsNull() }, { revokedAt: at });
     return affected === 1;

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { AuditLog, type AuditEntry } from '../audit/index.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyTakenError } from './api-key-errors.js';
 import { ApiKeyRepository } from './api-key.repository.js';
@@ -37,10 +38,14 @@ export class CreateApiKey {
   constructor(
     private readonly repository: ApiKeyRepository,
     private readonly apiKeys: ApiKeys,
+    private readonly audit: AuditLog,
   ) {}
 
-  /** Throws ApiKeyTakenError. `createdBy` is the admin key's name. */
-  async execute(body: NewApiKey, createdBy: string): Promise<{ entity: ApiKeyEntity; key: string }> {
+  /** Throws ApiKeyTakenError. */
+  async execute(
+    body: NewApiKey,
+    by: Pick<AuditEntry, 'actor' | 'correlationId'>,
+  ): Promise<{ entity: ApiKeyEntity; key: string }> {
     const { expiresAt, ...wanted } = newApiKeySchema.parse(body);
     const key = wanted.key ?? `am_${randomBytes(32).toString('base64url')}`;
     if (this.apiKeys.isConfiguredName(wanted.name) || this.apiKeys.isConfiguredKey(key)) {
@@ -55,12 +60,23 @@ export class CreateApiKey {
       requestsPerMinute: wanted.requestsPerMinute ?? null,
       maxConcurrentRuns: wanted.maxConcurrentRuns ?? null,
       expiresAt: expiresAt ? new Date(expiresAt) : null,
-      createdBy,
+      createdBy: by.actor.name,
       createdAt: new Date(),
       lastUsedAt: null,
       revokedAt: null,
     });
-    if (!(await this.repository.insert(entity))) throw new ApiKeyTakenError(wanted.name);
+    await this.repository.transaction(async (manager) => {
+      if (!(await this.repository.insert(entity, manager))) throw new ApiKeyTakenError(wanted.name);
+      const { name, workflowNames, workflowIds, requestsPerMinute, maxConcurrentRuns } = entity;
+      const limits = { requestsPerMinute, maxConcurrentRuns, expiresAt: expiresAt ?? null };
+      await this.audit.append(manager, {
+        ...by,
+        action: 'api-key.created',
+        subject: { type: 'api-key', id: entity.id },
+        before: null,
+        after: { name, workflowNames, workflowIds, ...limits },
+      });
+    });
     return { entity, key };
   }
 }

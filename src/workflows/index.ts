@@ -6,6 +6,7 @@ export {
   type Condition,
   type ConditionCase,
 } from './conditions/index.js';
+export type { ChangedBy } from './audited-workflow.js';
 export { completeFields } from './fields/field-values.js';
 export { inputFields, outputFields, type OutputField } from './fields/graph-fields.js';
 export { validateVariables } from './fields/validate-variables.js';

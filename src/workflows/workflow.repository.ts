@@ -125,8 +125,11 @@ export class WorkflowRepository {
   }
 
   /** False when it is gone already. */
-  async markDeleted(id: string, at: Date): Promise<boolean> {
-    const { affected } = await this.#workflows().update({ id, deletedAt: IsNull() }, { deletedAt: at });
+  async markDeleted(id: string, at: Date, manager: EntityManager): Promise<boolean> {
+    const { affected } = await this.#workflows(manager).update(
+      { id, deletedAt: IsNull() },
+      { deletedAt: at },
+    );
     return affected === 1;
   }
 

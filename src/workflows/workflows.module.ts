@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/index.js';
 import { CreateWorkflow } from './use-cases/create-workflow.js';
 import { DeleteWorkflow } from './use-cases/delete-workflow.js';
 import { ImportWorkflow } from './use-cases/import-workflow.js';
@@ -15,6 +16,6 @@ const services = [
   ImportWorkflow,
 ];
 
-/** Definitions of workflows. Needs DataSource. */
-@Module({ providers: services, exports: services })
+/** Definitions of workflows. Needs DataSource, and what AuditModule needs. */
+@Module({ imports: [AuditModule], providers: services, exports: services })
 export class WorkflowsModule {}

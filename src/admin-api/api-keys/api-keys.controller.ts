@@ -8,11 +8,13 @@ import {
   type ApiKeyEntity,
 } from '../../api-keys/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
-import { AdminKeyGuard, CurrentAdmin, Roles, type AdminIdentity } from '../auth/index.js';
+import type { AuditEntry } from '../../audit/index.js';
+import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
 import { listQuery } from '../lists/list-query.js';
 
+type Change = Pick<AuditEntry, 'actor' | 'correlationId'>;
 type ApiKeyView = Omit<ApiKeyEntity, 'keyHash' | 'revokedAt'>;
 
 /** `/admin/v1/api-keys`: keys of `/api/v1` beside those of the configuration. */
@@ -29,9 +31,9 @@ export class ApiKeysController {
   @Post()
   async create(
     @Body(new ZodPipe(newApiKeySchema)) body: z.infer<typeof newApiKeySchema>,
-    @CurrentAdmin() admin: AdminIdentity,
+    @ChangedBy() by: Change,
   ): Promise<Envelope<ApiKeyView & { key: string }>> {
-    const { entity, key } = await this.createApiKey.execute(body, admin.name);
+    const { entity, key } = await this.createApiKey.execute(body, by);
     return ok({ ...apiKeyView(entity), key });
   }
 
@@ -46,8 +48,8 @@ export class ApiKeysController {
   }
 
   @Delete(':id')
-  async revoke(@Param('id') id: string): Promise<Envelope<{ id: string }>> {
-    await this.revokeApiKey.execute(id);
+  async revoke(@Param('id') id: string, @ChangedBy() by: Change): Promise<Envelope<{ id: string }>> {
+    await this.revokeApiKey.execute(id, by);
     return ok({ id });
   }
 }

@@ -3,5 +3,6 @@ export type { AdminIdentity, AdminRequest } from './admin-identity.js';
 export { AdminKeyGuard } from './admin-key.guard.js';
 export { AdminKeys } from './admin-keys.js';
 export { AdminUnauthorizedError, ForbiddenError } from './auth-errors.js';
+export { ChangedBy } from './changed-by.decorator.js';
 export { CurrentAdmin } from './current-admin.decorator.js';
 export { Roles } from './roles.decorator.js';

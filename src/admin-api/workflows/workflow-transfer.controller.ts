@@ -10,9 +10,10 @@ import {
   workflowDocument,
   workflowDocumentSchema,
   workflowNameSchema,
+  type ChangedBy as Change,
   type WorkflowDocument,
 } from '../../workflows/index.js';
-import { AdminKeyGuard, Roles } from '../auth/index.js';
+import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { ReceiveDocument } from './receive-document.js';
 import { workflowView, type WorkflowView } from './workflow-view.js';
 
@@ -48,10 +49,15 @@ export class WorkflowTransferController {
     @Query(new ZodPipe(importQuery)) { name, overwrite }: z.infer<typeof importQuery>,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
+    @ChangedBy() by: Change,
   ): Promise<Envelope<WorkflowView>> {
     const given = unwrapDocument(await this.receiveDocument.execute(request, response));
     const document = parseWith(workflowDocumentSchema, given);
-    const imported = await this.importWorkflow.execute(document, { name, overwrite: overwrite === 'true' });
+    const imported = await this.importWorkflow.execute(
+      document,
+      { name, overwrite: overwrite === 'true' },
+      by,
+    );
     return ok(workflowView(imported));
   }
 }

@@ -11,12 +11,13 @@ import {
   validateGraph,
   workflowInputSchema,
   workflowUpdateSchema,
+  type ChangedBy as Change,
   type GraphProblem,
   type VersionSummary,
   type WorkflowInput,
   type WorkflowUpdate,
 } from '../../workflows/index.js';
-import { AdminKeyGuard, Roles } from '../auth/index.js';
+import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
 import { listQuery } from '../lists/list-query.js';
@@ -44,8 +45,11 @@ export class WorkflowsController {
 
   @Post()
   @Roles('editor')
-  async create(@Body(new ZodPipe(workflowInputSchema)) body: WorkflowInput): Promise<Envelope<WorkflowView>> {
-    return ok(workflowView(await this.createWorkflow.execute(body)));
+  async create(
+    @Body(new ZodPipe(workflowInputSchema)) body: WorkflowInput,
+    @ChangedBy() by: Change,
+  ): Promise<Envelope<WorkflowView>> {
+    return ok(workflowView(await this.createWorkflow.execute(body, by)));
   }
 
   @Get()
@@ -81,14 +85,18 @@ export class WorkflowsController {
   async update(
     @Param('nameOrId') nameOrId: string,
     @Body(new ZodPipe(workflowUpdateSchema)) body: WorkflowUpdate,
+    @ChangedBy() by: Change,
   ): Promise<Envelope<WorkflowView>> {
-    return ok(workflowView(await this.updateWorkflow.execute(nameOrId, body)));
+    return ok(workflowView(await this.updateWorkflow.execute(nameOrId, body, by)));
   }
 
   @Delete(':nameOrId')
   @Roles('editor')
-  async delete(@Param('nameOrId') nameOrId: string): Promise<Envelope<{ id: number; name: string }>> {
-    return ok(workflowView(await this.deleteWorkflow.execute(nameOrId)));
+  async delete(
+    @Param('nameOrId') nameOrId: string,
+    @ChangedBy() by: Change,
+  ): Promise<Envelope<{ id: number; name: string }>> {
+    return ok(workflowView(await this.deleteWorkflow.execute(nameOrId, by)));
   }
 
   @Get(':nameOrId/versions')

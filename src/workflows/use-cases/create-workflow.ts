@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../audit/index.js';
+import { auditedWorkflow, type ChangedBy } from '../audited-workflow.js';
 import type { WorkflowDefinition } from '../workflow-definition.js';
 import { WorkflowExistsError } from '../workflow-errors.js';
 import type { WorkflowInput } from '../workflow-input.js';
@@ -8,10 +10,13 @@ import { checkDefinition } from './check-definition.js';
 /** Makes a workflow with its version 1. */
 @Injectable()
 export class CreateWorkflow {
-  constructor(private readonly repository: WorkflowRepository) {}
+  constructor(
+    private readonly repository: WorkflowRepository,
+    private readonly audit: AuditLog,
+  ) {}
 
   /** Throws WorkflowExistsError, GraphInvalidError; then nothing has been stored. */
-  async execute(input: WorkflowInput): Promise<WorkflowDefinition> {
+  async execute(input: WorkflowInput, by: ChangedBy): Promise<WorkflowDefinition> {
     const { name, mode, graphData, displayName = name, description = '' } = input;
     const settings = input.settings ?? {};
     // Told first: whoever posts a taken name hears of that, whatever the graph.
@@ -34,6 +39,13 @@ export class CreateWorkflow {
       if (!made) throw new WorkflowExistsError(name);
       const version = { workflowId: made.id, version: 1, mode, graphData, settings, createdAt: now };
       await this.repository.insertVersion(version, manager);
+      await this.audit.append(manager, {
+        ...by,
+        action: 'workflow.created',
+        subject: { type: 'workflow', id: made.id },
+        before: null,
+        after: auditedWorkflow({ name, displayName, description, version: 1, mode, graphData, settings }),
+      });
       return made;
     });
     return {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ChangedBy } from '../audited-workflow.js';
 import type { WorkflowDefinition } from '../workflow-definition.js';
 import type { WorkflowInput } from '../workflow-input.js';
 import { WorkflowRepository } from '../workflow.repository.js';
@@ -24,13 +25,14 @@ export class ImportWorkflow {
   /** Throws WorkflowExistsError, GraphInvalidError. */
   async execute(
     document: WorkflowInput,
-    { name, overwrite }: ImportOptions = {},
+    { name, overwrite }: ImportOptions,
+    by: ChangedBy,
   ): Promise<WorkflowDefinition> {
     const input = { ...document, name: name ?? document.name };
     // By name, never by id: a document names a workflow.
     if (overwrite && (await this.repository.hasName(input.name))) {
-      return this.updateWorkflow.execute(input.name, input);
+      return this.updateWorkflow.execute(input.name, input, by);
     }
-    return this.createWorkflow.execute(input);
+    return this.createWorkflow.execute(input, by);
   }
 }

@@ -1,3 +1,4 @@
+import { AuditLog } from '../../../src/audit/index.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import {
   CreateWorkflow,
@@ -15,6 +16,8 @@ import {
   type WorkflowInput,
 } from '../../../src/workflows/index.js';
 
+const BY = { actor: { kind: 'admin-key', name: 'tester' }, correlationId: 'r-1' } as const;
+
 let database: TestDatabase;
 let repository: WorkflowRepository;
 let createWorkflow: CreateWorkflow;
@@ -24,9 +27,10 @@ let deleteWorkflow: DeleteWorkflow;
 beforeAll(async () => {
   database = await createTestDatabase({ poolSize: 10 });
   repository = new WorkflowRepository(database.dataSource);
-  createWorkflow = new CreateWorkflow(repository);
-  updateWorkflow = new UpdateWorkflow(repository);
-  deleteWorkflow = new DeleteWorkflow(repository);
+  const audit = new AuditLog({ redactDeep: (value) => value });
+  createWorkflow = new CreateWorkflow(repository, audit);
+  updateWorkflow = new UpdateWorkflow(repository, audit);
+  deleteWorkflow = new DeleteWorkflow(repository, audit);
 });
 afterAll(() => database.close());
 
@@ -63,11 +67,14 @@ describe('creating and finding', () => {
       type: 'code',
       data: { code: 'return inputs', inputs: odd },
     });
-    const made = await createWorkflow.execute({
-      ...input('first', text),
-      displayName: '报告\u0000',
-      settings: { concurrency: 2 },
-    });
+    const made = await createWorkflow.execute(
+      {
+        ...input('first', text),
+        displayName: '报告\u0000',
+        settings: { concurrency: 2 },
+      },
+      BY,
+    );
     expect(made).toMatchObject({ name: 'first', version: 1, mode: 'DAG' });
     const found = await new WorkflowRepository(database.dataSource).findByNameOrId('first');
     expect(found).toEqual({
@@ -82,8 +89,8 @@ describe('creating and finding', () => {
   });
 
   it('takes a name of digits before an id', async () => {
-    const other = await createWorkflow.execute(input('other'));
-    const digits = await createWorkflow.execute(input(String(other.workflowId)));
+    const other = await createWorkflow.execute(input('other'), BY);
+    const digits = await createWorkflow.execute(input(String(other.workflowId)), BY);
     expect((await repository.findByNameOrId(String(other.workflowId)))?.workflowId).toBe(digits.workflowId);
     expect((await repository.findByNameOrId(String(digits.workflowId)))?.name).toBe(digits.name);
   });
@@ -108,7 +115,7 @@ describe('creating and finding', () => {
   );
 
   it('gives definitions that nobody can change', async () => {
-    await createWorkflow.execute(input('frozen'));
+    await createWorkflow.execute(input('frozen'), BY);
     const found = await repository.findByNameOrId('frozen');
     expect(() => Object.assign(found!.graphData.nodes[0]!.data, { label: 'x' })).toThrow(TypeError);
     expect(await repository.findVersion(found!.workflowId, 2)).toBeNull();
@@ -118,13 +125,13 @@ describe('creating and finding', () => {
 
   it('refuses a taken name, also when many ask for it at once, and an invalid graph; nothing is stored', async () => {
     const results = await Promise.allSettled(
-      Array.from({ length: 8 }, () => createWorkflow.execute(input('contested'))),
+      Array.from({ length: 8 }, () => createWorkflow.execute(input('contested'), BY)),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const result of results) {
       if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(WorkflowExistsError);
     }
-    await expect(createWorkflow.execute(input('bad', { nodes: [], edges: [] }))).rejects.toThrow(
+    await expect(createWorkflow.execute(input('bad', { nodes: [], edges: [] }), BY)).rejects.toThrow(
       GraphInvalidError,
     );
     expect(await repository.findByNameOrId('bad')).toBeNull();
@@ -137,12 +144,16 @@ describe('creating and finding', () => {
 
 describe('updating', () => {
   it('adds a version and keeps the old ones', async () => {
-    const made = await createWorkflow.execute(input('grows', graph('one')));
-    const updated = await updateWorkflow.execute('grows', {
-      ...input('grows', graph('two')),
-      displayName: '二',
-      mode: 'AGENTIC',
-    });
+    const made = await createWorkflow.execute(input('grows', graph('one')), BY);
+    const updated = await updateWorkflow.execute(
+      'grows',
+      {
+        ...input('grows', graph('two')),
+        displayName: '二',
+        mode: 'AGENTIC',
+      },
+      BY,
+    );
     expect(updated).toMatchObject({
       workflowId: made.workflowId,
       version: 2,
@@ -160,8 +171,8 @@ describe('updating', () => {
   });
 
   it('keeps the name and texts that an update leaves out', async () => {
-    await createWorkflow.execute(input('keeps'));
-    const updated = await updateWorkflow.execute('keeps', { mode: 'DAG', graphData: graph('y') });
+    await createWorkflow.execute(input('keeps'), BY);
+    const updated = await updateWorkflow.execute('keeps', { mode: 'DAG', graphData: graph('y') }, BY);
     expect(updated).toMatchObject({
       name: 'keeps',
       displayName: '展示 keeps',
@@ -171,9 +182,11 @@ describe('updating', () => {
   });
 
   it('puts updates at the same time in a row, none lost', async () => {
-    const { workflowId } = await createWorkflow.execute(input('busy'));
+    const { workflowId } = await createWorkflow.execute(input('busy'), BY);
     const updates = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => updateWorkflow.execute('busy', input('busy', graph(`v${at}`)))),
+      Array.from({ length: 10 }, (_, at) =>
+        updateWorkflow.execute('busy', input('busy', graph(`v${at}`)), BY),
+      ),
     );
     expect(updates.map(({ version }) => version).sort((a, b) => a - b)).toEqual([
       2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -185,10 +198,10 @@ describe('updating', () => {
   });
 
   it('lets one of those win who expect the same version', async () => {
-    await createWorkflow.execute(input('guarded'));
+    await createWorkflow.execute(input('guarded'), BY);
     const results = await Promise.allSettled(
       Array.from({ length: 5 }, () =>
-        updateWorkflow.execute('guarded', { ...input('guarded'), expectedVersion: 1 }),
+        updateWorkflow.execute('guarded', { ...input('guarded'), expectedVersion: 1 }, BY),
       ),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -198,13 +211,15 @@ describe('updating', () => {
   });
 
   it('renames, but not to a taken name; refuses unknown workflows and invalid graphs', async () => {
-    await createWorkflow.execute(input('old-name'));
-    expect((await updateWorkflow.execute('old-name', input('new-name'))).name).toBe('new-name');
+    await createWorkflow.execute(input('old-name'), BY);
+    expect((await updateWorkflow.execute('old-name', input('new-name'), BY)).name).toBe('new-name');
     expect(await repository.findByNameOrId('old-name')).toBeNull();
-    await expect(updateWorkflow.execute('new-name', input('first'))).rejects.toThrow(WorkflowExistsError);
-    await expect(updateWorkflow.execute('no-such', input('no-such'))).rejects.toThrow(WorkflowNotFoundError);
+    await expect(updateWorkflow.execute('new-name', input('first'), BY)).rejects.toThrow(WorkflowExistsError);
+    await expect(updateWorkflow.execute('no-such', input('no-such'), BY)).rejects.toThrow(
+      WorkflowNotFoundError,
+    );
     await expect(
-      updateWorkflow.execute('new-name', input('new-name', graph('{{ nobody.x }}'))),
+      updateWorkflow.execute('new-name', input('new-name', graph('{{ nobody.x }}')), BY),
     ).rejects.toThrow(GraphInvalidError);
     expect((await repository.findByNameOrId('new-name'))?.version).toBe(2);
   });
@@ -212,14 +227,14 @@ describe('updating', () => {
 
 describe('deleting', () => {
   it('frees the name, and keeps the versions for the runs there were', async () => {
-    const made = await createWorkflow.execute(input('gone', graph('before')));
-    await deleteWorkflow.execute('gone');
+    const made = await createWorkflow.execute(input('gone', graph('before')), BY);
+    await deleteWorkflow.execute('gone', BY);
     expect(await repository.findByNameOrId('gone')).toBeNull();
     expect(await repository.findByNameOrId(String(made.workflowId))).toBeNull();
-    await expect(deleteWorkflow.execute('gone')).rejects.toThrow(WorkflowNotFoundError);
-    await expect(updateWorkflow.execute('gone', input('gone'))).rejects.toThrow(WorkflowNotFoundError);
+    await expect(deleteWorkflow.execute('gone', BY)).rejects.toThrow(WorkflowNotFoundError);
+    await expect(updateWorkflow.execute('gone', input('gone'), BY)).rejects.toThrow(WorkflowNotFoundError);
     expect((await repository.findVersion(made.workflowId, 1))?.graphData).toEqual(graph('before'));
-    const again = await createWorkflow.execute(input('gone'));
+    const again = await createWorkflow.execute(input('gone'), BY);
     expect(again.workflowId).not.toBe(made.workflowId);
   });
 });
@@ -227,7 +242,7 @@ describe('deleting', () => {
 describe('listing', () => {
   it('pages newest first, each once, while workflows come and go', async () => {
     const names = Array.from({ length: 7 }, (_, at) => `page-${at}`);
-    for (const name of names) await createWorkflow.execute(input(name));
+    for (const name of names) await createWorkflow.execute(input(name), BY);
     const list = new ListWorkflows(repository);
     const seen: string[] = [];
     let before: string | undefined;
@@ -235,8 +250,8 @@ describe('listing', () => {
       const { items, next } = await list.execute({ before, limit: 3 });
       seen.push(...items.map(({ name }) => name));
       if (page === 0) {
-        await createWorkflow.execute(input('page-late'));
-        await deleteWorkflow.execute('page-3');
+        await createWorkflow.execute(input('page-late'), BY);
+        await deleteWorkflow.execute('page-3', BY);
       }
       if (next === null) break;
       before = next;
@@ -251,16 +266,16 @@ describe('listing', () => {
 describe('importing', () => {
   it('takes in what was exported, under its name, another, or as a new version', async () => {
     const importWorkflow = new ImportWorkflow(repository, createWorkflow, updateWorkflow);
-    await createWorkflow.execute(input('source', graph('量子')));
+    await createWorkflow.execute(input('source', graph('量子')), BY);
     const document = workflowDocument((await repository.findByNameOrId('source'))!);
-    await expect(importWorkflow.execute(document)).rejects.toThrow(WorkflowExistsError);
-    const copy = await importWorkflow.execute(document, { name: 'copy' });
+    await expect(importWorkflow.execute(document, {}, BY)).rejects.toThrow(WorkflowExistsError);
+    const copy = await importWorkflow.execute(document, { name: 'copy' }, BY);
     expect(workflowDocument(copy)).toEqual({ ...document, name: 'copy' });
-    expect(await importWorkflow.execute(document, { overwrite: true })).toMatchObject({
+    expect(await importWorkflow.execute(document, { overwrite: true }, BY)).toMatchObject({
       name: 'source',
       version: 2,
     });
-    expect(await importWorkflow.execute(document, { name: 'brand-new', overwrite: true })).toMatchObject({
+    expect(await importWorkflow.execute(document, { name: 'brand-new', overwrite: true }, BY)).toMatchObject({
       version: 1,
     });
   });
@@ -268,14 +283,17 @@ describe('importing', () => {
 
 describe('sub-workflows', () => {
   it('may not lead back to the workflow itself, however long the way', async () => {
-    await createWorkflow.execute(input('leaf'));
-    await createWorkflow.execute(input('middle', graph('x', calls('leaf'))));
-    await createWorkflow.execute(input('top', graph('x', calls('middle'))));
+    await createWorkflow.execute(input('leaf'), BY);
+    await createWorkflow.execute(input('middle', graph('x', calls('leaf'))), BY);
+    await createWorkflow.execute(input('top', graph('x', calls('middle'))), BY);
     const problemsOf = async (name: string, graphData: GraphData) => {
-      const refused = await updateWorkflow
-        .execute(name, input(name, graphData))
-        .catch((error: unknown) => error);
-      return refused instanceof GraphInvalidError ? refused.problems : [];
+      try {
+        await updateWorkflow.execute(name, input(name, graphData), BY);
+        return [];
+      } catch (error) {
+        if (error instanceof GraphInvalidError) return error.problems;
+        throw error;
+      }
     };
     expect(await problemsOf('leaf', graph('x', calls('top')))).toEqual([
       expect.objectContaining({
@@ -296,5 +314,28 @@ describe('sub-workflows', () => {
     // Its own first version calls nobody, and never will.
     expect(await problemsOf('leaf', graph('x', calls('leaf', 1)))).toEqual([]);
     expect(await problemsOf('middle', graph('x', calls('no-such-workflow')))).toEqual([]);
+  });
+});
+
+describe('the audit log', () => {
+  it('keeps who changed what, in the transaction of the change', async () => {
+    const rows = async (id: number) =>
+      database.dataSource.query<
+        { action: string; actor: { name: string }; after: { version: number } | null }[]
+      >(
+        "SELECT action, actor, after FROM audit_logs WHERE subject_type = 'workflow' AND subject_id = $1 ORDER BY seq",
+        [String(id)],
+      );
+    const { workflowId } = await createWorkflow.execute(input('audited'), BY);
+    await updateWorkflow.execute('audited', input('audited'), BY);
+    await expect(updateWorkflow.execute('audited', input('first'), BY)).rejects.toThrow(WorkflowExistsError);
+    await deleteWorkflow.execute('audited', BY);
+    expect(
+      (await rows(workflowId)).map(({ action, actor, after }) => [action, actor.name, after?.version]),
+    ).toEqual([
+      ['workflow.created', 'tester', 1],
+      ['workflow.updated', 'tester', 2],
+      ['workflow.deleted', 'tester', undefined],
+    ]);
   });
 });

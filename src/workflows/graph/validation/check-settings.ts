@@ -56,7 +56,6 @@ export function checkSettings(settings: unknown, mode: WorkflowMode, problems: P
 export function plannerNamesAnyNode(settings: unknown): boolean {
   const result = agenticSettings.safeParse(settings ?? {});
   if (!result.success) return true;
-  const { planner, goal } = result.data;
-  if (!planner) return Boolean(goal);
-  return planner.type === 'llm' && planner.scope !== 'edges';
+  const { planner } = result.data;
+  return planner?.type === 'llm' && planner.scope !== 'edges';
 }
