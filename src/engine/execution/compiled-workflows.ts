@@ -2,7 +2,8 @@ import { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import type { WorkflowDefinition } from '../../workflows/workflow-definition.js';
 import type { WorkflowRepository } from '../../workflows/workflow.repository.js';
 import type { WorkflowSettings } from '../../workflows/graph/graph-data.js';
-import { AgenticWalk, type AgenticRules } from '../walks/agentic-walk.js';
+import type { AgenticRules } from '../walks/agentic-rules.js';
+import { AgenticWalk } from '../walks/agentic-walk.js';
 import { DagWalk } from '../walks/dag-walk.js';
 import type { Walk } from '../walks/walk.js';
 

@@ -17,7 +17,8 @@ export class AgentExecutor implements NodeExecutor {
   async execute(visit: NodeVisit, signal: AbortSignal): Promise<NodeResult> {
     const { node, scope } = visit;
     const agent = await this.resolveAgent(node.data);
-    const instruction = await renderText(String(node.data.prompt ?? ''), scope);
+    const { prompt } = node.data;
+    const instruction = typeof prompt === 'string' ? await renderText(prompt, scope) : '';
     const output = await this.runtime.execute(
       visit,
       {

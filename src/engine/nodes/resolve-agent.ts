@@ -27,17 +27,12 @@ export interface AgentCatalogue {
 export function agentResolver(catalogue: AgentCatalogue | null, defaultModel: string | null): ResolveAgent {
   return async (data) => {
     const { agentKey, slotKey, version } = data;
-    if (typeof agentKey === 'string' || typeof slotKey === 'string') {
-      const name =
-        typeof agentKey === 'string'
-          ? { agentKey, ...(typeof version === 'number' ? { version } : {}) }
-          : { slotKey: String(slotKey) };
-      const found = await catalogue?.resolve(name);
-      if (!found) {
-        const wanted = typeof agentKey === 'string' ? `agent ${agentKey}` : `slot ${String(slotKey)}`;
-        throw new NodeFailure('AGENT_NOT_FOUND', `${wanted} has no published version`);
-      }
-      return found;
+    if (typeof agentKey === 'string') {
+      const wanted = typeof version === 'number' ? { agentKey, version } : { agentKey };
+      return (await catalogue?.resolve(wanted)) ?? notPublished(`agent ${agentKey}`);
+    }
+    if (typeof slotKey === 'string') {
+      return (await catalogue?.resolve({ slotKey })) ?? notPublished(`slot ${slotKey}`);
     }
     const model = typeof data.model === 'string' ? data.model : defaultModel;
     if (!model) {
@@ -57,4 +52,8 @@ export function agentResolver(catalogue: AgentCatalogue | null, defaultModel: st
       policies: {},
     };
   };
+}
+
+function notPublished(wanted: string): never {
+  throw new NodeFailure('AGENT_NOT_FOUND', `${wanted} has no published version`);
 }

@@ -40,7 +40,7 @@ export class SubWorkflowExecutor implements NodeExecutor {
       version?: number;
       variables?: JsonValue;
     };
-    const rendered = (await renderTemplates(variables, scope as Record<string, JsonValue>)) as JsonObject;
+    const rendered = (await renderTemplates(variables, scope)) as JsonObject;
     return this.children.start({
       parentRunId: run.runId,
       parentVisitUuid: visitUuid,

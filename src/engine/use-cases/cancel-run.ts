@@ -1,9 +1,9 @@
-import { RunLeases } from '../../runs/leases/run-leases.js';
+import type { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
 import type { RunEntity } from '../../runs/run.entity.js';
-import { RunRepository } from '../../runs/run.repository.js';
-import { CloseRun } from '../execution/close-run.js';
-import { ExecutionRegistry } from '../execution/execution-registry.js';
+import type { RunRepository } from '../../runs/run.repository.js';
+import type { CloseRun } from '../execution/close-run.js';
+import type { ExecutionRegistry } from '../execution/execution-registry.js';
 
 /**
  * Cancels a run wherever it is executed: it takes the run's lease, after which no write of the old holder is

@@ -1,7 +1,9 @@
-import { DataSource, type EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { type EntityManager } from 'typeorm';
 import { newRunId } from '../../common/ids/run-id.js';
 import type { JsonObject } from '../../common/json/json-value.js';
-import { RunRepository, type NewRun } from '../../runs/run.repository.js';
+import type { RunRepository } from '../../runs/run.repository.js';
+import { type NewRun } from '../../runs/run.repository.js';
 import { validateVariables, type FailStrategy, type WorkflowDefinition } from '../../workflows/index.js';
 
 export interface CreateRunCommand {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { RunLeases } from '../../runs/leases/run-leases.js';
+import type { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunAlreadyStartedError, RunNotFoundError } from '../../runs/run-errors.js';
-import { RunRepository } from '../../runs/run.repository.js';
+import type { RunRepository } from '../../runs/run.repository.js';
 import type { RunDispatcher } from '../dispatch/run-dispatcher.js';
 
 /**

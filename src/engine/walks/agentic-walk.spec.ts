@@ -7,7 +7,8 @@ import {
 } from '../../../test/factories/walked-graph.js';
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { NodeType } from '../../workflows/graph/graph-data.js';
-import { AgenticWalk, type AgenticRules } from './agentic-walk.js';
+import type { AgenticRules } from './agentic-rules.js';
+import { AgenticWalk } from './agentic-walk.js';
 
 const rules: AgenticRules = {
   planner: 'edges',

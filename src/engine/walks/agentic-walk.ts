@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
+import type { AgenticRules } from './agentic-rules.js';
 import { isEdgeLive } from './edge-liveness.js';
 import { JoinAll } from './join-all.js';
 import { plannerNode, plannedNodes, summaryOf, type VisitSummary } from './planner-node.js';
@@ -12,18 +13,6 @@ import {
   type WalkOutcome,
   type WalkStep,
 } from './walk.js';
-
-/** Caps and planner of an AGENTIC workflow, with defaults filled in. */
-export interface AgenticRules {
-  planner: 'llm' | 'edges';
-  model: string | null;
-  scope: 'graph' | 'edges';
-  maxParallel: number;
-  goal: string;
-  /** Visits that may be recorded; the next one fails the run. */
-  maxVisits: number;
-  maxVisitsPerNode: number;
-}
 
 /**
  * Supersteps (decision 31): a batch of nodes runs in parallel; when all of it has ended the next batch is planned,

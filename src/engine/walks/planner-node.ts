@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
-import type { AgenticRules } from './agentic-walk.js';
+import type { AgenticRules } from './agentic-rules.js';
 import type { EndedVisit, WalkNode } from './walk.js';
 
 /** A visit as the planner sees it: short, because every later question holds it. */

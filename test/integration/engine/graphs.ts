@@ -1,7 +1,7 @@
 import type { GraphData, GraphEdge, GraphNode, InputField, NodeType } from '../../../src/workflows/index.js';
 
 export function node(id: string, type: NodeType, data: Record<string, unknown> = {}): GraphNode {
-  return { id, type, data: { label: id, ...data } as GraphNode['data'] };
+  return { id, type, data: { label: id, ...data } };
 }
 export const input = (...fields: InputField[]): GraphNode => node('in', 'userInput', { fields });
 export const agent = (id: string, data: Record<string, unknown> = {}): GraphNode =>
