@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { Body, Controller, HttpCode, Module, Post } from '@nestjs/common';
+import { Controller, HttpCode, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
@@ -25,7 +25,7 @@ import { RunEventBus } from '../../src/events/run-event-bus.js';
 class NothingController {
   @Post()
   @HttpCode(200)
-  nothing(@Body() _body: unknown): object {
+  nothing(): object {
     return { code: 200, message: 'success', data: null };
   }
 }

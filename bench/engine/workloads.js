@@ -18,7 +18,7 @@ export function median(values) {
 
 async function oneByOne(run, times, maxMillis) {
   const millis = [];
-  for (const until = performance.now() + maxMillis; millis.length < times && performance.now() < until; ) {
+  for (const until = performance.now() + maxMillis; millis.length < times && performance.now() < until;) {
     const began = performance.now();
     await run();
     millis.push(performance.now() - began);

@@ -210,13 +210,9 @@ describe('meta', () => {
       'TODO_UPDATE',
       'TODO_UPDATE',
     ]);
-    expect(logs[0]).toEqual({
-      type: 'THINKING',
-      timestamp: expect.any(String),
-      message: '第一步',
-      detail: null,
-    });
-    expect(new Date(logs[0]?.timestamp ?? '').toISOString()).toBe(logs[0]?.timestamp);
+    const timestamp = logs[0]?.timestamp ?? '';
+    expect(logs[0]).toEqual({ type: 'THINKING', timestamp, message: '第一步', detail: null });
+    expect(new Date(timestamp).toISOString()).toBe(timestamp);
   });
 
   test('a visit’s UUID wins over a node', async () => {
@@ -443,5 +439,6 @@ test('an error of ours is a 500 that tells nothing but where to look', async () 
     { runId: elsewhere.runId, nodeId: 'B' },
     { 'X-Context-Token': token?.token, 'X-Request-Id': 'look-here' },
   );
-  expect(answer.json).toEqual({ code: 500, message: expect.stringContaining('look-here'), data: null });
+  expect(answer.json).toMatchObject({ code: 500, data: null });
+  expect(answer.json?.message).toMatch(/^internal error.*look-here$/);
 });

@@ -69,8 +69,9 @@ test('beyond 200 visits the oldest are answered from the database', async () => 
   publish(run);
   expect(app.index.lineage(run.runId, caller.visitUuid)).toBeUndefined();
   const path = await ask(run, caller, 'path', { visitUuid: caller.visitUuid });
-  expect(path).toMatchObject({ paths: [{ sequence: expect.arrayContaining(['N249', 'caller']) }] });
-  expect((path as { paths: { sequence: string[] }[] }).paths[0]?.sequence).toHaveLength(200);
+  const sequence = (path as { paths: { sequence: string[] }[] }).paths[0]?.sequence;
+  expect(sequence).toHaveLength(200);
+  expect(sequence?.slice(-2)).toEqual(['N249', 'caller']);
   expect(await ask(run, caller, 'output', { nodeId: 'N0' })).toMatchObject({ data: { at: 0 } });
   expect(await ask(run, caller, 'output', { nodeId: 'N249' })).toMatchObject({ data: { at: 249 } });
 });

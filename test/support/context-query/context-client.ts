@@ -24,7 +24,10 @@ export function send(
 ): Promise<Answer> {
   const bytes =
     body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  const sent = Object.entries({ 'Content-Type': 'application/json', ...headers });
+  const sent = Object.entries<OutgoingHttpHeaders[string]>({
+    'Content-Type': 'application/json',
+    ...headers,
+  });
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,
