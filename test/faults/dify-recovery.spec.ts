@@ -39,10 +39,12 @@ function startServer(): Promise<TestServer> {
 
 /** Asks until the answer is as wanted; fails after 30 s, saying what it was. */
 async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  for (const end = Date.now() + 30_000; ; await delay(50)) {
+  const end = Date.now() + 30_000;
+  for (;;) {
     const answer = await ask();
     if (isWanted(answer)) return answer;
     if (Date.now() > end) throw new Error(`still ${JSON.stringify(answer)}`);
+    await delay(50);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Credentials, SecretRedactor, type ResolvedCredential } from '../../credentials/index.js';
+import type { Credentials, SecretRedactor, ResolvedCredential } from '../../credentials/index.js';
 import { Deadlines } from '../http-sse/deadlines.js';
 import { parseJsonOr } from '../http-sse/read-body.js';
 import { readEvents } from '../http-sse/read-events.js';

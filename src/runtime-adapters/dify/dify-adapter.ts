@@ -1,4 +1,4 @@
-import { Credentials, type ResolvedCredential, SecretRedactor } from '../../credentials/index.js';
+import type { Credentials, ResolvedCredential, SecretRedactor } from '../../credentials/index.js';
 import { Deadlines } from '../http-sse/deadlines.js';
 import { TransportFault } from '../http-sse/transport-fault.js';
 import { DEFAULT_TIMINGS, type AdapterTimings } from '../protocol/adapter-timings.js';

@@ -41,7 +41,8 @@ export async function readRefusal(answer: ProviderAnswer): Promise<unknown> {
   }
 }
 
-export function parseJsonOr<T>(text: string, otherwise: T): unknown {
+/** `otherwise` for what is not JSON. */
+export function parseJsonOr(text: string, otherwise: unknown): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

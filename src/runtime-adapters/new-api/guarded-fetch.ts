@@ -56,9 +56,9 @@ async function* encoded(
   seen: GuardedCall['seen'],
 ): AsyncGenerator<Uint8Array> {
   for (;;) {
-    const { done, value } = await remembering(seen, () => frames.next());
-    if (done) return;
-    yield Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
+    const next = await remembering(seen, () => frames.next());
+    if (next.done) return;
+    yield Buffer.from(`data: ${JSON.stringify(next.value)}\n\n`);
   }
 }
 

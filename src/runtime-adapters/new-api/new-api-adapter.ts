@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { AISDKError, extractReasoningMiddleware, wrapLanguageModel } from 'ai';
 import type { JsonValue } from '../../common/json/json-value.js';
-import { Credentials, SecretRedactor, type ResolvedCredential } from '../../credentials/index.js';
+import type { Credentials, SecretRedactor, ResolvedCredential } from '../../credentials/index.js';
 import { Deadlines } from '../http-sse/deadlines.js';
 import { parseJsonOr } from '../http-sse/read-body.js';
 import { TransportFault } from '../http-sse/transport-fault.js';

@@ -35,7 +35,7 @@ const redactor = new SecretRedactor();
 redactor.register('credentials.c', 'canary-key-1');
 
 function refusals(change: Record<string, unknown>): string[] {
-  const request = { ...REQUEST, ...change } as AgentRuntimeRequest;
+  const request = { ...REQUEST, ...change };
   return forbiddenFieldsOf(request, redactor).map(({ field, why }) => `${field}: ${why}`);
 }
 

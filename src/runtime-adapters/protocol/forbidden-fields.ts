@@ -27,7 +27,7 @@ const NAMES: readonly { why: ForbiddenField['why']; pattern: RegExp }[] = [
  * live secret inside any text. Empty: it may go.
  */
 export function forbiddenFieldsOf(request: AgentRuntimeRequest, redactor: SecretRedactor): ForbiddenField[] {
-  const { workbench: _workbench, ...leaving } = request;
+  const leaving = { ...request, workbench: undefined };
   return [...unknownFields(leaving), ...textsWithSecrets(leaving, '', redactor)];
 }
 

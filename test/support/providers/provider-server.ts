@@ -1,4 +1,4 @@
-import { TestServer } from '../test-server.js';
+import type { TestServer } from '../test-server.js';
 import { AgentScopeSessionStub } from './agentscope-session-stub.js';
 import { AgentScopeStub } from './agentscope-stub.js';
 import { DifyStub } from './dify-stub.js';
