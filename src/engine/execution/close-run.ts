@@ -7,7 +7,7 @@ import type { VisitEntity } from '../../runs/visit.entity.js';
 import type { WalkNode } from '../walks/walk.js';
 import type { AfterEnd, ExecuteRun } from './execute-run.js';
 import { openFrame } from './frame.js';
-import { restoreFrame } from './restore-frame.js';
+import { knownVisits, restoreFrame } from './restore-frame.js';
 import { failure, type RunAbort } from './run-ending.js';
 import type { ExecutionInput } from './run-execution.js';
 
@@ -44,7 +44,12 @@ function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
     concurrency: 1,
     settled: null,
   });
-  const restored = restoreFrame(root, stored, (visit, node) => refOf(visit, node));
+  const restored = restoreFrame(
+    root,
+    knownVisits(stored),
+    (visit, node) => refOf({ ...visit, nodeType: node.type }, node),
+    () => false,
+  );
   for (const visit of stored) {
     if (visit.status !== 'RUNNING' && visit.status !== 'WAITING') continue;
     const { sortOrder, attempt, tokens, toolCalls } = visit;

@@ -17,7 +17,7 @@ import type { PlannedVisit, SkippedNode, Walk, WalkNode, WalkOutcome } from '../
 import { attemptNode, backoffSeconds, type AttemptOutcome } from './attempt-node.js';
 import type { ExecutionServices } from './execution-services.js';
 import { openFrame, type Frame } from './frame.js';
-import { restoreFrame } from './restore-frame.js';
+import { knownVisits, restoreFrame, visitKey, type KnownVisit } from './restore-frame.js';
 import { failure, success, type RunAbort } from './run-ending.js';
 import { StreamedText } from './streamed-text.js';
 import type { VisitState } from './visit-state.js';
@@ -57,6 +57,7 @@ export class RunExecution {
   readonly #active = new Map<string, VisitState>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #refs = new Map<string, VisitRef>();
+  readonly #known: Map<string, KnownVisit>;
   readonly #visitedRun: VisitedRun;
   #lastSortOrder = 0;
   #spent = { tokens: 0, toolCalls: 0 };
@@ -73,6 +74,7 @@ export class RunExecution {
   ) {
     const { run, workflow, walk, graph } = input;
     this.#wakesSeen = input.lease.wakes;
+    this.#known = knownVisits(input.stored);
     const concurrency = workflow.settings.concurrency ?? services.defaultConcurrency;
     this.#root = openFrame({ graph, walk, concurrency, prefix: '', iterSeq: null, scope: {}, settled: null });
     this.#visitedRun = {
@@ -120,8 +122,9 @@ export class RunExecution {
   /** Stops executing without ending the run; whoever holds it next goes on from what is durable. */
   leave(reason: Error): void {
     if (this.#end) return;
-    for (const visit of this.#active.values()) visit.controller.abort(reason);
+    // First: what the nodes do when they are told to stop must not count as an end of theirs.
     this.#finishWith({ kind: 'left', reason });
+    for (const visit of this.#active.values()) visit.controller.abort(reason);
   }
 
   /** Resolves when the nodes that were told to stop have stopped, or after a moment's grace. */
@@ -144,18 +147,24 @@ export class RunExecution {
   // --- beginning -------------------------------------------------------------------------------------------
 
   #restore(frame: Frame, entry: JournalEntry): VisitState[] {
-    const restored = restoreFrame(frame, this.input.stored, (visit, node) => this.#refOf(frame, visit, node));
+    const restored = restoreFrame(
+      frame,
+      this.#known,
+      (visit, node) => this.#refOf(frame, visit, node),
+      (visit, node) =>
+        frame !== this.#root && (visit.errorCode === 'CANCELLED' || this.#failStrategy(node) === 'abort'),
+    );
     for (const ref of restored.refs) this.#refs.set(ref.visitUuid, ref);
     for (const skipped of restored.skip) this.#skip(frame, skipped, entry);
-    return restored.unfinished.map(({ stored, node, ref }) => {
-      const visit = this.#newVisit(frame, node, ref, stored.sortOrder, stored.predecessors);
-      visit.tokens = stored.tokens;
-      visit.toolCalls = stored.toolCalls;
-      visit.attempt = stored.attempt;
-      visit.waiting = stored.waiting;
-      if (stored.status === 'RUNNING') {
+    return restored.unfinished.map(({ known, node, ref }) => {
+      const visit = this.#newVisit(frame, node, ref, known.sortOrder, known.predecessors);
+      visit.tokens = known.tokens;
+      visit.toolCalls = known.toolCalls;
+      visit.attempt = known.attempt;
+      visit.waiting = known.waiting;
+      if (known.status !== 'WAITING') {
         visit.attempt += 1;
-        visit.resumed = true;
+        visit.resumed = known.status === 'RUNNING';
         entry.changed?.push(this.#change(visit, 'RUNNING'));
         entry.events.push({ kind: 'visit-started', visit: ref, ...beginning(visit) });
       }
@@ -267,6 +276,18 @@ export class RunExecution {
       skippedBecause,
     });
     entry.events.push({ kind: 'node-skipped', visit: ref, skippedBecause });
+    if (frame !== this.#root) {
+      const begun = {
+        ...ref,
+        sortOrder: this.#lastSortOrder,
+        predecessors: [],
+        attempt: 1,
+        tokens: 0,
+        toolCalls: 0,
+      };
+      const end = { status: 'SKIPPED', envelope: null, errorCode: null, chosenHandle: null } as const;
+      this.#known.set(visitKey(ref), { ...begun, ...end, waiting: null });
+    }
   }
 
   // --- acting ----------------------------------------------------------------------------------------------
@@ -448,17 +469,17 @@ export class RunExecution {
     } else if (outcome.kind === 'failed') {
       const { message, code } = outcome.failure;
       this.#endVisit(visit, failed(message), code, null, entry);
-      if (this.#failStrategy(visit) === 'abort') return this.#failFrame(visit, message, code, entry);
+      if (this.#failStrategy(visit.node) === 'abort') return this.#failFrame(visit, message, code, entry);
       frame.scope[visit.node.id] = null;
       frame.walk.ended({ ...endedOf(visit), status: 'failed', handle: null, data: null, error: message });
     }
     await this.#step(frame, entry, []);
   }
 
-  #failStrategy(visit: VisitState): FailStrategy {
+  #failStrategy(node: WalkNode): FailStrategy {
     // Without a plan there is nothing to go on with.
-    if (visit.node.type === 'planner') return 'abort';
-    return visit.node.data.failStrategy ?? this.input.run.failStrategy ?? 'abort';
+    if (node.type === 'planner') return 'abort';
+    return node.data.failStrategy ?? this.input.run.failStrategy ?? 'abort';
   }
 
   #endVisit(
@@ -470,7 +491,20 @@ export class RunExecution {
   ): void {
     const status = envelope.status === 200 ? 'SUCCESS' : 'FAILED';
     entry.changed?.push({ ...this.#change(visit, status), envelope, errorCode, chosenHandle });
+    this.#know(visit, { status, envelope, errorCode, chosenHandle });
     entry.events.push({ kind: 'visit-ended', visit: visit.ref, status, envelope, errorCode });
+  }
+
+  /** An iteration that is tried again in this process finds what its items have done. */
+  #know(
+    visit: VisitState,
+    end: Pick<KnownVisit, 'status' | 'envelope' | 'errorCode' | 'chosenHandle'>,
+  ): void {
+    if (visit.frame === this.#root) return;
+    const { ref, sortOrder, predecessors, attempt, tokens, toolCalls } = visit;
+    const { visitUuid, nodeId, iterSeq } = ref;
+    const begun = { visitUuid, nodeId, iterSeq, sortOrder, predecessors: [...predecessors], attempt };
+    this.#known.set(visitKey(ref), { ...begun, tokens, toolCalls, waiting: null, ...end });
   }
 
   #change(visit: VisitState, status: 'RUNNING' | 'WAITING' | 'SUCCESS' | 'FAILED') {

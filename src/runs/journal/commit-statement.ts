@@ -26,11 +26,9 @@ WITH held AS (
 ), changed AS (
   UPDATE visits
      SET status = c.status, attempt = c.attempt, tokens = c.tokens, tool_calls = c.tool_calls,
-         envelope = coalesce(c.envelope::json, visits.envelope),
-         chosen_handle = coalesce(c.chosen_handle, visits.chosen_handle),
-         error_code = coalesce(c.error_code, visits.error_code),
+         envelope = c.envelope::json, chosen_handle = c.chosen_handle, error_code = c.error_code,
          waiting = c.waiting::json,
-         completed_at = CASE WHEN c.status IN ('SUCCESS', 'FAILED') THEN c.at ELSE visits.completed_at END
+         completed_at = CASE WHEN c.status IN ('SUCCESS', 'FAILED') THEN c.at END
     FROM unnest($15::text[], $16::integer[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[],
                 $22::text[], $23::integer[], $24::integer[], $25::timestamptz[])
       AS c(run_id, sort_order, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls, at)

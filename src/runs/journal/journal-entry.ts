@@ -29,7 +29,7 @@ export interface VisitRow {
   chosenHandle?: string | null;
 }
 
-/** What changes in a visit that has begun. Absent keys keep their value. */
+/** What a visit that has begun now is. Absent keys are null: one that runs has no end, also not an earlier attempt's. */
 export interface VisitChange {
   sortOrder: number;
   status: Exclude<NodeStatus, 'PENDING' | 'SKIPPED'>;

@@ -199,7 +199,7 @@ describe('iteration in a run', () => {
     );
     await database.dataSource.query(`DELETE FROM visits WHERE run_id = $1 AND node_id = 'out'`, [runId]);
     await database.dataSource.query(
-      `UPDATE runs SET status = 'RUNNING', status_reason = NULL, error = NULL, completed_at = NULL, lease_owner = NULL, lease_until = NULL WHERE run_id = $1`,
+      `UPDATE runs SET status = 'RUNNING', status_reason = NULL, error = NULL, completed_at = NULL, lease_owner = NULL, lease_until = now() WHERE run_id = $1`,
       [runId],
     );
     const second = await start('second');
