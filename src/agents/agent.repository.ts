@@ -1,4 +1,4 @@
-import { DataSource, LessThan, type EntityManager } from 'typeorm';
+import { LessThan, type DataSource, type EntityManager } from 'typeorm';
 import { AgentSlotEntity } from './agent-slot.entity.js';
 import { AgentVersionEntity } from './agent-version.entity.js';
 import { AgentNotFoundError, AgentStateError, AgentVersionNotFoundError } from './agent-errors.js';

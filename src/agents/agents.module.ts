@@ -127,10 +127,16 @@ const OWNER_LOST_SECONDS = 30;
       inject: [DataSource],
       useFactory: (dataSource: DataSource) => new query(dataSource),
     })),
-    ...[CreateAgent, CreateAgentVersion, SwitchCurrentVersion, ArchiveAgent, BindSlot].map((useCase) => ({
+    ...[SwitchCurrentVersion, ArchiveAgent, BindSlot].map((useCase) => ({
       provide: useCase,
       inject: [AgentRepository, AuditLog],
       useFactory: (agents: AgentRepository, audit: AuditLog) => new useCase(agents, audit),
+    })),
+    ...[CreateAgent, CreateAgentVersion].map((useCase) => ({
+      provide: useCase,
+      inject: [AgentRepository, AuditLog, SecretRedactor],
+      useFactory: (agents: AgentRepository, audit: AuditLog, secrets: SecretRedactor) =>
+        new useCase(agents, audit, secrets),
     })),
     {
       provide: CopyAgentVersion,
@@ -140,9 +146,13 @@ const OWNER_LOST_SECONDS = 30;
     },
     {
       provide: PublishAgentVersion,
-      inject: [AgentRepository, CheckPublishable, AuditLog],
-      useFactory: (agents: AgentRepository, check: CheckPublishable, audit: AuditLog) =>
-        new PublishAgentVersion(agents, check, audit),
+      inject: [AgentRepository, CheckPublishable, AuditLog, SecretRedactor],
+      useFactory: (
+        agents: AgentRepository,
+        check: CheckPublishable,
+        audit: AuditLog,
+        secrets: SecretRedactor,
+      ) => new PublishAgentVersion(agents, check, audit, secrets),
     },
     {
       provide: OpenConsoleLink,

@@ -15,7 +15,7 @@ export class AnchorAfterCommit implements EntitySubscriberInterface {
   async afterTransactionCommit({ queryRunner }: TransactionCommitEvent): Promise<void> {
     const data = queryRunner.data as Record<string, unknown>;
     if (queryRunner.isTransactionActive || !data[APPENDED]) return;
-    delete data[APPENDED];
+    queryRunner.data = { ...data, [APPENDED]: false };
     try {
       await this.#anchor(queryRunner);
     } catch (error) {

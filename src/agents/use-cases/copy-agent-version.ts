@@ -35,10 +35,11 @@ function merged(source: AgentVersionEntity['config'], overrides: unknown): Recor
     throw ValidationError.ofFields([{ field: 'config', message: 'must be an object of overrides' }]);
   }
   const replaced = overrides as Record<string, unknown>;
-  const kept: Record<string, unknown> = { ...source };
   const { runtimeProvider } = replaced;
-  if (runtimeProvider !== undefined && runtimeProvider !== source.runtimeProvider) {
-    for (const key of Object.values(REFERENCE_KEYS)) delete kept[key];
-  }
-  return Object.fromEntries(Object.entries({ ...kept, ...replaced }).filter(([, value]) => value !== null));
+  const references: readonly string[] = Object.values(REFERENCE_KEYS);
+  const dropsReference = runtimeProvider !== undefined && runtimeProvider !== source.runtimeProvider;
+  const kept = Object.entries(source).filter(([key]) => !dropsReference || !references.includes(key));
+  return Object.fromEntries(
+    Object.entries({ ...Object.fromEntries(kept), ...replaced }).filter(([, value]) => value !== null),
+  );
 }

@@ -3,6 +3,7 @@ import { ValidationError } from '../../common/errors/domain-error.js';
 import type { AgentVersionEntity } from '../agent-version.entity.js';
 import type { AgentRepository } from '../agent.repository.js';
 import { checkAgentConfig } from '../config/check-agent-config.js';
+import { secretFields, type SecretFinder } from '../config/secret-fields.js';
 import type { RequestedBy } from '../requested-by.js';
 import { auditedVersion } from '../version-audit.js';
 
@@ -11,6 +12,7 @@ export class CreateAgentVersion {
   constructor(
     private readonly agents: AgentRepository,
     private readonly audit: AuditLog,
+    private readonly secrets: SecretFinder,
   ) {}
 
   /** `config` as it came. Throws ValidationError with a field for each problem, AgentNotFoundError, AgentStateError. */
@@ -27,6 +29,8 @@ export class CreateAgentVersion {
   ): Promise<AgentVersionEntity> {
     const { config, problems } = checkAgentConfig(given);
     if (!config) throw ValidationError.ofFields(problems);
+    const leaks = secretFields('config', config, this.secrets);
+    if (leaks.length > 0) throw ValidationError.ofFields(leaks);
     return this.agents.transaction(async (manager) => {
       const agent = await this.agents.lockLiving(agentKey, manager);
       const content = { config, copiedFrom, createdAt: new Date(), createdBy: by.actor.name };

@@ -1,7 +1,9 @@
 import type { AuditLog } from '../../audit/index.js';
+import { ValidationError } from '../../common/errors/domain-error.js';
 import { AgentExistsError } from '../agent-errors.js';
 import type { AgentEntity } from '../agent.entity.js';
 import type { AgentRepository } from '../agent.repository.js';
+import { secretFields, type SecretFinder } from '../config/secret-fields.js';
 import type { RequestedBy } from '../requested-by.js';
 
 export interface NewAgent {
@@ -16,10 +18,16 @@ export class CreateAgent {
   constructor(
     private readonly agents: AgentRepository,
     private readonly audit: AuditLog,
+    private readonly secrets: SecretFinder,
   ) {}
 
-  /** Throws AgentExistsError. */
+  /** Throws AgentExistsError, and ValidationError for a text that holds a secret. */
   async execute({ agentKey, displayName, description }: NewAgent, by: RequestedBy): Promise<AgentEntity> {
+    const leaks = [
+      ...secretFields('displayName', displayName, this.secrets),
+      ...secretFields('description', description, this.secrets),
+    ];
+    if (leaks.length > 0) throw ValidationError.ofFields(leaks);
     const at = new Date();
     const agent: AgentEntity = {
       agentKey,

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { CallStatus } from '../../runtime-adapters/ledger/call-status.js';
 import type { ProviderRef, RuntimeProvider } from '../../runtime-adapters/protocol/provider-ref.js';
-import type { AgentConfig } from '../config/agent-config.js';
+import { REFERENCE_KEYS, type AgentConfig } from '../config/agent-config.js';
 import { credentialOf, providerRefOf } from '../config/provider-ref-of.js';
 
 /** An agent as lists show it (agent-runtime-protocol.md §10, stage C). */
@@ -104,8 +104,6 @@ function lastRunOf(row: AgentRow): AgentSummary['lastRun'] {
 }
 
 function referenceOf(ref: ProviderRef): Record<string, unknown> {
-  const { runtimeProvider: _provider, ...byKey } = ref;
-  const [reference = {}] = Object.values(byKey) as Record<string, unknown>[];
-  const { credentialRef: _credential, ...shown } = reference;
-  return shown;
+  const { [REFERENCE_KEYS[ref.runtimeProvider]]: reference = {} } = ref as Record<string, object | string>;
+  return Object.fromEntries(Object.entries(reference).filter(([key]) => key !== 'credentialRef'));
 }

@@ -4,6 +4,7 @@ import { AgentStateError } from '../agent-errors.js';
 import type { AgentVersionEntity } from '../agent-version.entity.js';
 import type { AgentRepository } from '../agent.repository.js';
 import type { CheckPublishable } from '../config/check-publishable.js';
+import { secretFields, type SecretFinder } from '../config/secret-fields.js';
 import type { RequestedBy } from '../requested-by.js';
 import { auditedVersion } from '../version-audit.js';
 
@@ -13,6 +14,7 @@ export class PublishAgentVersion {
     private readonly agents: AgentRepository,
     private readonly check: CheckPublishable,
     private readonly audit: AuditLog,
+    private readonly secrets: SecretFinder,
   ) {}
 
   /**
@@ -29,7 +31,11 @@ export class PublishAgentVersion {
     const draft = await this.agents.findVersion(agentKey, version);
     if (draft.status === 'PUBLISHED')
       throw new AgentStateError(agentKey, `version ${version} is published already`);
-    const problems = await this.check.execute(agentKey, draft.config);
+    const problems = [
+      ...(await this.check.execute(agentKey, draft.config)),
+      ...secretFields('config', draft.config, this.secrets),
+      ...secretFields('reason', reason, this.secrets),
+    ];
     if (problems.length > 0) throw ValidationError.ofFields(problems);
     const at = new Date();
     const published: AgentVersionEntity = {

@@ -112,8 +112,12 @@ export class ReadUsage {
       offset,
       limit,
     ]);
-    const absent = USAGE_GROUPS.filter((group) => !groupBy.includes(group)).map((group) => KEYS[group]);
-    for (const row of rows) for (const key of absent) delete row[key];
-    return rows;
+    const absent: readonly string[] = USAGE_GROUPS.filter((group) => !groupBy.includes(group)).map(
+      (group) => KEYS[group],
+    );
+    return rows.map((row) => {
+      const told = Object.entries(row).filter(([key]) => !absent.includes(key));
+      return Object.fromEntries(told) as unknown as UsageRow;
+    });
   }
 }

@@ -120,8 +120,8 @@ export class SendGovernedCall {
     known: string | null,
   ): Promise<AgentRuntimeEvent> {
     try {
-      const { done, value } = await events.next();
-      if (!done) return value;
+      const next = await events.next();
+      if (!next.done) return next.value;
       this.options.onDefect(new Error('the runtime adapter ended without a last event'));
     } catch (error) {
       this.options.onDefect(error);

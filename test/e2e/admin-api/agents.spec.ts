@@ -257,6 +257,24 @@ describe('versions', () => {
     expect(await admin.get(`/agents/${agentKey}`)).toMatchObject({ data: { currentVersion: null } });
   });
 
+  it('refuse the value of a configured secret wherever it is written', async () => {
+    const agentKey = await newAgent();
+    const secret = 'sk-canary-77aa-never-shown';
+    const inConfig = await admin.post(`/agents/${agentKey}/versions`, {
+      config: {
+        ...newApi(),
+        instructions: `use ${secret}`,
+        outputContract: { type: 'json', schema: { title: secret } },
+      },
+    });
+    expect(fields(inConfig)).toEqual(['config.instructions', 'config.outputContract.schema.title']);
+    const inReason = await publish(agentKey, await newVersion(agentKey), { reason: secret });
+    expect(fields(inReason)).toEqual(['reason']);
+    const inName = await admin.post('/agents', { agentKey: 'leaky', description: secret });
+    expect(fields(inName)).toEqual(['description']);
+    expect(JSON.stringify([inConfig, inReason, inName])).not.toContain(secret);
+  });
+
   it('are published with a reason, once, and become current', async () => {
     const agentKey = await newAgent();
     const version = await newVersion(agentKey);
