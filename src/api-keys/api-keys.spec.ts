@@ -49,7 +49,9 @@ function apiKeys(entities: Partial<ApiKeyEntity>[] = [stored]) {
   return { subject, repository };
 }
 
-beforeAll(() => Logger.overrideLogger(false));
+beforeAll(() => {
+  Logger.overrideLogger(false);
+});
 
 describe('ApiKeys', () => {
   it('knows configured keys, literal and from the environment, and stored ones', async () => {

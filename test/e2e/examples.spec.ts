@@ -39,7 +39,7 @@ async function follow(runPath: string, until: (event: Json) => boolean = () => f
     headers: { 'X-API-Key': 'demo-key', Accept: 'text/event-stream' },
   });
   if (!response.body) throw new Error('no stream');
-  const reader = response.body.getReader();
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
   const events: Json[] = [];
   let text = '';

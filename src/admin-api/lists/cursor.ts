@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ValidationError } from '../../common/errors/domain-error.js';
 
 /** Opaque to clients: where a page ended. */

@@ -44,8 +44,8 @@ export class ReceiveDocument {
         if (error instanceof MulterError && error.code === 'LIMIT_FILE_SIZE') {
           reject(new DocumentTooLargeError(bodyLimit));
         } else if (error) {
-          const why = error instanceof Error ? error.message : String(error);
-          reject(new ValidationError(`the upload cannot be read: ${why}`, { cause: error }));
+          const why = error instanceof Error ? `: ${error.message}` : '';
+          reject(new ValidationError(`the upload cannot be read${why}`, { cause: error }));
         } else if (request.file) {
           resolve(request.file.buffer);
         } else {

@@ -123,7 +123,7 @@ export class WorkflowsController {
   @Roles('viewer', 'auditor')
   async showVersion(
     @Param('nameOrId') nameOrId: string,
-    @Param('version', new ZodPipe(versionNumber)) version: number,
+    @Param('version', new ZodPipe(versionNumber)) version: z.infer<typeof versionNumber>,
   ): Promise<Envelope<WorkflowView>> {
     const row = await this.workflows.findRow(nameOrId);
     const found = row && (await this.workflows.findVersion(row.id, version));

@@ -48,14 +48,23 @@ function inherit(components: readonly number[][], parents: readonly number[][]):
   for (const component of components) {
     const bits = new Uint32Array(words);
     for (const parent of component.flatMap((at) => parents[at] ?? [])) {
-      bits[parent >>> 5]! |= 1 << (parent & 31);
-      const inherited = all[parent];
+      addBit(bits, parent);
       // Not there yet: the parent is of this very component.
-      if (inherited) for (let word = 0; word < words; word += 1) bits[word]! |= inherited[word]!;
+      all[parent]?.forEach((word, at) => {
+        bits[at] = (bits[at] ?? 0) | word;
+      });
     }
     for (const at of component) all[at] = bits;
   }
   return all;
+}
+
+function addBit(bits: Uint32Array, at: number): void {
+  bits[at >>> 5] = (bits[at >>> 5] ?? 0) | (1 << (at & 31));
+}
+
+function hasBit(bits: Uint32Array, at: number): boolean {
+  return ((bits[at >>> 5] ?? 0) & (1 << (at & 31))) !== 0;
 }
 
 /** A set of ids that are bits; made for nothing, read without copying. */
@@ -76,12 +85,12 @@ class BitSet implements ReadonlySet<string> {
 
   has(id: string): boolean {
     const at = this.position.get(id);
-    return at !== undefined && (this.bits[at >>> 5]! & (1 << (at & 31))) !== 0;
+    return at !== undefined && hasBit(this.bits, at);
   }
 
   *keys(): SetIterator<string> {
     for (const [at, id] of this.ids.entries()) {
-      if ((this.bits[at >>> 5]! & (1 << (at & 31))) !== 0) yield id;
+      if (hasBit(this.bits, at)) yield id;
     }
   }
 

@@ -11,6 +11,9 @@ export function strongComponents(next: readonly (readonly number[])[]): number[]
   const path: { node: number; tried: number }[] = [];
   let count = 0;
 
+  const lower = (node: number, to: number | undefined) => {
+    low[node] = Math.min(low[node] ?? 0, to ?? 0);
+  };
   const enter = (node: number) => {
     order[node] = count;
     low[node] = count;
@@ -36,11 +39,11 @@ export function strongComponents(next: readonly (readonly number[])[]): number[]
         path.pop();
         leave(top.node);
         const parent = path.at(-1);
-        if (parent) low[parent.node] = Math.min(low[parent.node]!, low[top.node]!);
+        if (parent) lower(parent.node, low[top.node]);
       } else if (order[child] === -1) {
         enter(child);
       } else if (isOpen[child] === 1) {
-        low[top.node] = Math.min(low[top.node]!, order[child]!);
+        lower(top.node, order[child]);
       }
     }
   }

@@ -34,7 +34,7 @@ export class WorkflowGraph {
     this.nodes = [...this.#nodes.values()];
     this.edges = edges
       .filter(({ source, target }) => this.#nodes.has(source) && this.#nodes.has(target))
-      .map((edge) => (edge.sourceHandle === undefined ? { ...edge, sourceHandle: null } : edge));
+      .map((edge) => ('sourceHandle' in edge ? edge : { ...(edge as GraphEdge), sourceHandle: null }));
     for (const edge of this.edges) {
       append(this.#outgoing, edge.source, edge);
       append(this.#incoming, edge.target, edge);

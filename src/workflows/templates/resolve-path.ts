@@ -14,7 +14,7 @@ export function parsePath(path: string): { readonly root: string; readonly rest:
 export function resolvePath(scope: TemplateScope, path: string): JsonValue | undefined {
   const parsed = parsePath(path);
   if (!parsed) return undefined;
-  const data = ownValue(scope as { [key: string]: JsonValue }, parsed.root);
+  const data = ownValue(scope, parsed.root);
   if (parsed.rest === '') return data;
   const exact = ownValue(data, parsed.rest);
   if (exact !== undefined) return exact;

@@ -21,7 +21,8 @@ export function asText(given: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
   if (typeof value === 'object') return JSON.stringify(value);
-  return String(value);
+  // A number or a boolean: nothing else is JSON.
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
 /**

@@ -135,10 +135,10 @@ describe('creating and finding', () => {
       GraphInvalidError,
     );
     expect(await repository.findByNameOrId('bad')).toBeNull();
-    const [{ orphans }] = (await database.dataSource.query(
+    const [counted] = await database.dataSource.query<{ orphans: number }[]>(
       'SELECT count(*)::int AS orphans FROM workflow_versions v WHERE NOT EXISTS (SELECT 1 FROM workflows w WHERE w.id = v.workflow_id)',
-    )) as [{ orphans: number }];
-    expect(orphans).toBe(0);
+    );
+    expect(counted?.orphans).toBe(0);
   });
 });
 

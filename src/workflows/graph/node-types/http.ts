@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FieldError } from '../../../common/errors/domain-error.js';
-import { jsonValue, templateText, templatesIn } from './common-data.js';
+import { jsonValue, templatesIn } from './common-data.js';
 import { defineNodeType } from './node-type.js';
 
 const headerName = z

@@ -37,7 +37,7 @@ const agenticSettings = z
   })
   .refine(({ planner, goal }) => planner?.type !== 'llm' || Boolean(goal?.trim()), {
     path: ['goal'],
-    message: 'is required for the llm planner',
+    error: 'is required for the llm planner',
   });
 
 /** Checks `settings` against its mode (contract.md, "Graph definition"); nothing and null are no settings. */

@@ -408,7 +408,7 @@ describe('validateGraph', () => {
       for (const mode of ['DAG', 'AGENTIC', null, {}]) {
         const problems = validateGraph({ mode, graphData, settings: graphData });
         expect(problems.length).toBeGreaterThan(0);
-        expect(problems.every(({ code, message }) => code && message)).toBe(true);
+        expect(problems.every(({ code, message }) => code.length * message.length > 0)).toBe(true);
       }
     });
 
