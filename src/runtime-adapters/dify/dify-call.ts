@@ -199,7 +199,7 @@ export class DifyCall {
     });
   }
 
-  /** Listens to the run once more. Its deltas may repeat those we had, so only its end counts. */
+  /** Listens to the run once more. Its deltas may repeat those we had, so they are not reported. */
   async #resume(): Promise<void> {
     const runId = this.#answer.ids.workflowRunId;
     if (!runId) return;
@@ -207,10 +207,7 @@ export class DifyCall {
       const path = `/workflow/${runId}/events?user=${encodeURIComponent(this.#post.body.user)}`;
       const stream = await this.#client.getStream(path, this.#deadlines.signal);
       for await (const item of readEvents(stream, this.#deadlines)) {
-        for (const signal of itemSignals(item)) {
-          if (signal.kind === 'text' || signal.kind === 'replace') continue;
-          this.#answer.accept(signal);
-        }
+        for (const signal of itemSignals(item)) this.#answer.accept(signal);
         if (this.#answer.end) return;
       }
     } catch (error) {
