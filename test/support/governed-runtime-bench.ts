@@ -48,14 +48,17 @@ export class GovernedRuntimeBench {
   readonly orphans: SettleOrphanedCalls;
   readonly outputs: ForgetCallOutputs;
 
-  constructor(readonly dataSource: DataSource) {
+  constructor(
+    readonly dataSource: DataSource,
+    { hasLogAccess = () => false }: { hasLogAccess?: () => boolean } = {},
+  ) {
     const governance = createRuntimeGovernance({
       dataSource,
       router: this.runtimes,
       policies: this.policies,
       redactor: this.redactor,
       credentials: { resolve: () => Promise.reject(new Error('no credential is configured')) },
-      hasLogAccess: () => false,
+      hasLogAccess,
       owner: `process-${randomUUID()}`,
       ownerLostSeconds: 30,
       onError: (error) => void this.defects.push(error),
