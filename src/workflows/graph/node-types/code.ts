@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { Script } from 'node:vm';
+import { compileFunction } from 'node:vm';
 import { z } from 'zod';
 import type { FieldError } from '../../../common/errors/domain-error.js';
 import { jsonValue, templatesIn } from './common-data.js';
@@ -21,7 +21,7 @@ export const codeNode = defineNodeType({
 /** Compiles and never runs it: the sandbox does that. */
 function syntaxProblems(code: string): FieldError[] {
   try {
-    new Script(`(function (inputs) {\n${code}\n})`, { filename: 'code', lineOffset: -1 });
+    compileFunction(code, ['inputs'], { filename: 'code' });
     return [];
   } catch (error) {
     if (!isNativeError(error)) throw error;
