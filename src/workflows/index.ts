@@ -27,11 +27,13 @@ export {
   TemplateSyntaxError,
   type TemplateScope,
 } from './templates/index.js';
+export { CheckDefinition } from './use-cases/check-definition.js';
 export { CreateWorkflow } from './use-cases/create-workflow.js';
 export { DeleteWorkflow } from './use-cases/delete-workflow.js';
 export { ImportWorkflow, type ImportOptions } from './use-cases/import-workflow.js';
 export { ListWorkflows, type Page, type WorkflowSummary } from './use-cases/list-workflows.js';
 export { UpdateWorkflow } from './use-cases/update-workflow.js';
+export { ValidateWorkflow } from './use-cases/validate-workflow.js';
 export type { WorkflowDefinition } from './workflow-definition.js';
 export {
   GraphInvalidError,

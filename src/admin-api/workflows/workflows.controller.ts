@@ -8,7 +8,7 @@ import {
   UpdateWorkflow,
   WorkflowNotFoundError,
   WorkflowRepository,
-  validateGraph,
+  ValidateWorkflow,
   workflowInputSchema,
   workflowUpdateSchema,
   type ChangedBy as Change,
@@ -41,6 +41,7 @@ export class WorkflowsController {
     private readonly updateWorkflow: UpdateWorkflow,
     private readonly deleteWorkflow: DeleteWorkflow,
     private readonly listWorkflows: ListWorkflows,
+    private readonly validateWorkflow: ValidateWorkflow,
   ) {}
 
   @Post()
@@ -65,10 +66,10 @@ export class WorkflowsController {
   @Post('validate')
   @HttpCode(200)
   @Roles('viewer', 'auditor', 'editor')
-  validate(
+  async validate(
     @Body(new ZodPipe(validateSchema)) body: z.infer<typeof validateSchema>,
-  ): Envelope<{ valid: boolean; problems: GraphProblem[] }> {
-    const problems = validateGraph(body);
+  ): Promise<Envelope<{ valid: boolean; problems: GraphProblem[] }>> {
+    const problems = await this.validateWorkflow.execute(body);
     return ok({ valid: problems.length === 0, problems });
   }
 

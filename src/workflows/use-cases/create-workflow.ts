@@ -5,13 +5,14 @@ import type { WorkflowDefinition } from '../workflow-definition.js';
 import { WorkflowExistsError } from '../workflow-errors.js';
 import type { WorkflowInput } from '../workflow-input.js';
 import { WorkflowRepository } from '../workflow.repository.js';
-import { checkDefinition } from './check-definition.js';
+import { CheckDefinition } from './check-definition.js';
 
 /** Makes a workflow with its version 1. */
 @Injectable()
 export class CreateWorkflow {
   constructor(
     private readonly repository: WorkflowRepository,
+    private readonly checkDefinition: CheckDefinition,
     private readonly audit: AuditLog,
   ) {}
 
@@ -21,7 +22,7 @@ export class CreateWorkflow {
     const settings = input.settings ?? {};
     // Told first: whoever posts a taken name hears of that, whatever the graph.
     if (await this.repository.hasName(name)) throw new WorkflowExistsError(name);
-    await checkDefinition(input, name, this.repository);
+    await this.checkDefinition.execute(input, name);
     const now = new Date();
     const row = await this.repository.transaction(async (manager) => {
       const made = await this.repository.insertRow(

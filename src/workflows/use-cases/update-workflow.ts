@@ -6,7 +6,7 @@ import type { WorkflowDefinition } from '../workflow-definition.js';
 import { WorkflowChangedError, WorkflowExistsError, WorkflowNotFoundError } from '../workflow-errors.js';
 import type { WorkflowUpdate } from '../workflow-input.js';
 import { WorkflowRepository } from '../workflow.repository.js';
-import { checkDefinition } from './check-definition.js';
+import { CheckDefinition } from './check-definition.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -15,6 +15,7 @@ const UNIQUE_VIOLATION = '23505';
 export class UpdateWorkflow {
   constructor(
     private readonly repository: WorkflowRepository,
+    private readonly checkDefinition: CheckDefinition,
     private readonly audit: AuditLog,
   ) {}
 
@@ -28,7 +29,7 @@ export class UpdateWorkflow {
     if (!found) throw new WorkflowNotFoundError(nameOrId);
     const { mode, graphData, expectedVersion, name = found.name } = input;
     const settings = input.settings ?? {};
-    await checkDefinition({ mode, graphData, settings }, name, this.repository);
+    await this.checkDefinition.execute({ mode, graphData, settings }, name);
     const now = new Date();
     const store = this.repository.transaction(async (manager) => {
       const row = await this.repository.lock(found.id, manager);

@@ -1,12 +1,14 @@
 import { AuditLog } from '../../../src/audit/index.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import {
+  CheckDefinition,
   CreateWorkflow,
   DeleteWorkflow,
   GraphInvalidError,
   ImportWorkflow,
   ListWorkflows,
   UpdateWorkflow,
+  ValidateWorkflow,
   WorkflowChangedError,
   WorkflowExistsError,
   WorkflowNotFoundError,
@@ -20,6 +22,7 @@ const BY = { actor: { kind: 'admin-key', name: 'tester' }, correlationId: 'r-1' 
 
 let database: TestDatabase;
 let repository: WorkflowRepository;
+let validateWorkflow: ValidateWorkflow;
 let createWorkflow: CreateWorkflow;
 let updateWorkflow: UpdateWorkflow;
 let deleteWorkflow: DeleteWorkflow;
@@ -28,11 +31,16 @@ beforeAll(async () => {
   database = await createTestDatabase({ poolSize: 10 });
   repository = new WorkflowRepository(database.dataSource);
   const audit = new AuditLog({ redactDeep: (value) => value });
-  createWorkflow = new CreateWorkflow(repository, audit);
-  updateWorkflow = new UpdateWorkflow(repository, audit);
+  validateWorkflow = new ValidateWorkflow();
+  const check = new CheckDefinition(repository, validateWorkflow);
+  createWorkflow = new CreateWorkflow(repository, check, audit);
+  updateWorkflow = new UpdateWorkflow(repository, check, audit);
   deleteWorkflow = new DeleteWorkflow(repository, audit);
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  await validateWorkflow.onModuleDestroy();
+  await database.close();
+});
 
 function graph(text = 'x', ...between: GraphData['nodes']): GraphData {
   const nodes: GraphData['nodes'] = [
