@@ -7,13 +7,13 @@ export type WorkerMessage<Answer> =
   | { readonly kind: 'error'; readonly message: string };
 
 /** The worker's side of a WorkerPool: call it once, when everything the jobs need is loaded. */
-export function serveJobs<Job, Answer>(handle: (job: Job) => Answer | Promise<Answer>): void {
+export function serveJobs<Answer>(handle: (job: never) => Answer | Promise<Answer>): void {
   const port = parentPort;
   if (!port) throw new Error('a worker module runs in a worker thread only');
   const say = (message: WorkerMessage<Answer>): void => port.postMessage(message);
-  port.on('message', (job: Job) => {
+  port.on('message', (job) => {
     Promise.resolve()
-      .then(() => handle(job))
+      .then(() => handle(job as never))
       .then(
         (answer) => say({ kind: 'answer', answer }),
         (error: unknown) =>

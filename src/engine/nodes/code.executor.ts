@@ -40,15 +40,16 @@ export class CodeExecutor implements NodeExecutor {
       signal,
     );
     for (const message of answer.console) visit.log({ type: 'info', message });
+    if (answer.kind === 'failed' && answer.line !== null) {
+      visit.log({ type: 'info', message: `it failed at line ${answer.line} of the code` });
+    }
     return { kind: 'completed', data: dataOf(answer) };
   }
 }
 
 function dataOf(answer: SandboxAnswer): JsonObject {
   if (answer.kind === 'failed') {
-    const { reason, message, line } = answer;
-    const where = line === null ? '' : ` (line ${line})`;
-    throw new NodeFailure(FAILURE_CODES[reason], message + where);
+    throw new NodeFailure(FAILURE_CODES[answer.reason], answer.message);
   }
   const value = JSON.parse(answer.json) as JsonValue;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

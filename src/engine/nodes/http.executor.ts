@@ -9,7 +9,7 @@ import {
 import { errorCode } from './http/error-code.js';
 import { fetchFollowing, RedirectError, type OutgoingRequest } from './http/follow-redirects.js';
 import { excerpt, readResponse } from './http/read-response.js';
-import { renderRequest } from './http/render-request.js';
+import { renderRequest, type HttpData } from './http/render-request.js';
 import type { NodeExecutor, NodeResult, NodeVisit } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 
@@ -34,7 +34,7 @@ export class HttpExecutor implements NodeExecutor {
   constructor(private readonly rules: HttpRules) {}
 
   async execute({ node, scope, timeoutSeconds }: NodeVisit, signal: AbortSignal): Promise<NodeResult> {
-    const request = await renderRequest(node.data, scope);
+    const request = await renderRequest(node.data as unknown as HttpData, scope);
     const maxResponseBytes = this.rules.maxResponseBytes ?? MAX_RESPONSE_BYTES;
     const options = { ...this.rules, maxResponseBytes, timeoutMs: timeoutSeconds * 1000, signal };
     try {

@@ -71,7 +71,7 @@ async function itemsOf({ node, scope }: NodeVisit): Promise<JsonValue[]> {
   if (!Array.isArray(items)) {
     throw new NodeFailure(
       'ITERATION_ITEMS',
-      `items must be a list, but ${String(given)} gives ${kindOf(items)}`,
+      `items must be a list, but ${typeof given === 'string' ? given : 'the value'} gives ${kindOf(items)}`,
     );
   }
   if (items.length > MAX_ITEMS) {

@@ -15,15 +15,21 @@ export class KnowledgeExecutor implements NodeExecutor {
   constructor(private readonly retrieval: KnowledgeRetrieval | null) {}
 
   async execute({ node, scope }: NodeVisit, signal: AbortSignal): Promise<NodeResult> {
-    const { credentialRef, datasets, limit } = node.data as {
+    const {
+      credentialRef,
+      datasets,
+      limit,
+      query: template,
+    } = node.data as unknown as {
       credentialRef: string;
       datasets: string[];
+      query: string;
       limit?: number;
     };
     if (!this.retrieval) {
       throw new NodeFailure('runtime_unavailable', `no knowledge base is configured for ${credentialRef}`);
     }
-    const query = (await renderText(String(node.data.query), scope)).trim();
+    const query = (await renderText(template, scope)).trim();
     if (query === '') throw new NodeFailure('KNOWLEDGE_QUERY', 'the query is empty');
     if (query.length > MAX_QUERY_CHARACTERS) {
       throw new NodeFailure('KNOWLEDGE_QUERY', `the query is longer than ${MAX_QUERY_CHARACTERS} characters`);

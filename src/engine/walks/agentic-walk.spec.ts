@@ -329,7 +329,7 @@ describe('by a model', () => {
     const [, a] = questions[1]?.history as JsonObject[];
     expect(a).toMatchObject({ nodeId: 'a', visit: 1, status: 'succeeded' });
     expect(a?.data).toBe(`{"text":"${'x'.repeat(488)}😀…`);
-    expect(() => encodeURIComponent(String(a?.data))).not.toThrow();
+    expect(() => encodeURIComponent(a?.data as string)).not.toThrow();
   });
 
   it('offers only what fired edges lead to, where it may follow edges only', () => {

@@ -9,6 +9,14 @@ export type TestJob =
   | { do: 'hoard' }
   | { do: 'environment' };
 
+function forEver(): never {
+  for (;;);
+}
+
+function hoard(): never {
+  for (const hoarded: number[][] = []; ;) hoarded.push(Array.from({ length: 10_000 }, (_, at) => at));
+}
+
 serveJobs((job: TestJob): string => {
   switch (job.do) {
     case 'echo':
@@ -16,11 +24,11 @@ serveJobs((job: TestJob): string => {
     case 'throw':
       throw new Error(job.message);
     case 'loop':
-      for (;;);
+      return forEver();
     case 'exit':
-      process.exit(3);
+      return process.exit(3);
     case 'hoard':
-      for (const hoard: number[][] = []; ; ) hoard.push(Array.from({ length: 10_000 }, (_, at) => at));
+      return hoard();
     case 'environment':
       return Object.keys(process.env).join();
   }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../common/json/json-value.js';
+import type { JsonValue } from '../../../common/json/json-value.js';
 import { renderTemplates, renderText, type TemplateScope } from '../../../workflows/templates/index.js';
 import { NodeFailure } from '../node-failure.js';
 import type { OutgoingRequest } from './follow-redirects.js';
@@ -13,17 +13,25 @@ const OWN_HEADERS = new Set([
   ...['expect', 'proxy-connection'],
 ]);
 
+/** `data` of an `http` node; the texts are templates. */
+export interface HttpData {
+  method: string;
+  url: string;
+  headers?: Record<string, string>;
+  body?: JsonValue;
+}
+
 /** The request a node's `data` describes, its templates filled in. Throws NodeFailure `HTTP_REQUEST`. */
-export async function renderRequest(data: JsonObject, scope: TemplateScope): Promise<OutgoingRequest> {
-  const url = urlIn(await renderText(String(data.url), scope));
+export async function renderRequest(data: HttpData, scope: TemplateScope): Promise<OutgoingRequest> {
+  const url = urlIn(await renderText(data.url, scope));
   const headers: Record<string, string> = {};
-  for (const [name, template] of Object.entries((data.headers ?? {}) as Record<string, string>)) {
+  for (const [name, template] of Object.entries(data.headers ?? {})) {
     headers[name.toLowerCase()] = headerValue(name, await renderText(template, scope));
   }
   // What nobody asked to be compressed has the size it says.
   headers['accept-encoding'] ??= 'identity';
   const body = data.body === undefined ? undefined : await renderTemplates(data.body, scope);
-  return { method: String(data.method), url, headers, body: bodyBytes(body, headers) };
+  return { method: data.method, url, headers, body: bodyBytes(body, headers) };
 }
 
 function urlIn(text: string): URL {

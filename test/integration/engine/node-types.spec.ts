@@ -1,0 +1,74 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { says } from '../../support/engine/scripted-runtime.js';
+import { TestEngine } from '../../support/engine/test-engine.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { chain, input, node, output } from './graphs.js';
+
+describe('node types in a run', () => {
+  let database: TestDatabase;
+  let workspacesRoot: string;
+  const engines: TestEngine[] = [];
+  const start = async (owner = 'one'): Promise<TestEngine> => {
+    const engine = await TestEngine.start(database, { owner, workspacesRoot });
+    engines.push(engine);
+    return engine;
+  };
+  beforeAll(async () => {
+    database = await createTestDatabase({ poolSize: 8 });
+    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'nodes-'));
+  });
+  afterAll(() => database.close());
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.stop();
+  });
+
+  it('a delay outlives a restart, and ends when it was due', async () => {
+    const first = await start('first');
+    const workflow = await first.workflow(
+      chain(input(), node('d', 'delay', { seconds: 1.5 }), output({ x: '{{ d }}' })),
+    );
+    const begun = Date.now();
+    const runId = await first.start(workflow);
+    await first.until(
+      async () => (await first.visits.ofRun(runId)).some(({ status }) => status === 'WAITING'),
+      'the wait',
+    );
+    await first.engine.dispatcher.stop();
+    const second = await start('second');
+    const { run, visit } = await second.end(runId);
+    const took = (run.completedAt?.getTime() ?? 0) - begun;
+    expect(run).toMatchObject({ status: 'SUCCESS', outputs: { x: {} } });
+    expect(visit('d')).toMatchObject({ attempt: 1 });
+    expect(took).toBeGreaterThanOrEqual(1_500);
+    expect(took).toBeLessThan(5_000);
+  });
+
+  it('code, a structured answer and a failing code node', async () => {
+    const test = await start();
+    test.runtime.on('s', () => [says('{"score": 7}', { score: 7 })]);
+    const outputSchema = { type: 'object', required: ['score'], properties: { score: { type: 'integer' } } };
+    const workflow = await test.workflow(
+      chain(
+        input(),
+        node('s', 'smartAction', { model: 'demo', prompt: 'Score {{ in.text }}', outputSchema }),
+        node('c', 'code', {
+          code: 'console.log("twice"); return { twice: inputs.n * 2 }',
+          inputs: { n: '{{ s.score }}' },
+        }),
+        output({ twice: '{{ c.twice }}', all: { deep: ['{{ s.score }}', 'n={{ c.twice }}'] } }),
+      ),
+    );
+    const { run } = await test.runToEnd(workflow, { text: 'x' });
+    expect(run.outputs).toEqual({ twice: 14, all: { deep: [7, 'n=14'] } });
+    const broken = await test.workflow(
+      chain(input(), node('c', 'code', { code: 'throw new Error("broken")' }), output({})),
+    );
+    expect((await test.runToEnd(broken)).run).toMatchObject({
+      status: 'FAILED',
+      error: 'broken',
+      errorDetail: { code: 'CODE_ERROR', nodeId: 'c' },
+    });
+  });
+});
