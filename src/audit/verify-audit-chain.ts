@@ -11,6 +11,8 @@ export interface ChainVerdict {
   firstBroken: number | null;
   /** In words; null when valid. */
   problem: string | null;
+  /** The newest entry that is anchored outside the database; 0 where this server has no anchor of the chain. */
+  anchoredUpTo: number;
 }
 
 interface AuditRow {
@@ -51,9 +53,15 @@ export class VerifyAuditChain {
       const [head] = await manager.query<{ seq: string; hash: string }[]>(`SELECT seq, hash FROM audit_head`);
       if (!head) return broken(0, 1, 'audit_head is empty');
       const verdict = await this.#walk(manager, chainId, { seq: Number(head.seq), hash: head.hash });
-      const missing = await this.#firstUnanchored(manager, chainId, anchored);
-      if (missing === null || (verdict.firstBroken ?? Infinity) <= missing) return verdict;
-      return broken(verdict.checked, missing, `entry ${missing} is not the one that was anchored outside`);
+      const { first, highest } = await this.#compareAnchors(manager, chainId, anchored);
+      const found = { ...verdict, anchoredUpTo: highest };
+      if (first === null || (verdict.firstBroken ?? Infinity) <= first) return found;
+      return {
+        ...found,
+        valid: false,
+        firstBroken: first,
+        problem: `entry ${first} is not the one that was anchored`,
+      };
     });
   }
 
@@ -76,12 +84,17 @@ export class VerifyAuditChain {
     if (previous.seq < head.seq) return broken(checked, previous.seq + 1, 'the end of the chain is cut off');
     if (previous.seq > head.seq) return broken(checked, head.seq + 1, 'an entry lies beyond the head');
     if (previous.hash !== head.hash) return broken(checked, head.seq, 'the last entry is not the head');
-    return { valid: true, checked, firstBroken: null, problem: null };
+    return { valid: true, checked, firstBroken: null, problem: null, anchoredUpTo: 0 };
   }
 
-  /** The lowest number whose entry is not the anchored one; null when all are. */
-  async #firstUnanchored(manager: EntityManager, chainId: string, bytes: number): Promise<number | null> {
+  /** The lowest number whose entry is not the anchored one, and the highest that is anchored. */
+  async #compareAnchors(
+    manager: EntityManager,
+    chainId: string,
+    bytes: number,
+  ): Promise<{ first: number | null; highest: number }> {
     let first: number | null = null;
+    let highest = 0;
     let batch: ChainHead[] = [];
     const compare = async (): Promise<void> => {
       const rows = await manager.query<{ seq: string; hash: string }[]>(
@@ -91,6 +104,7 @@ export class VerifyAuditChain {
       const hashes = new Map(rows.map(({ seq, hash }) => [Number(seq), hash]));
       for (const { seq, hash } of batch) {
         if (hashes.get(seq) !== hash) first = Math.min(first ?? seq, seq);
+        highest = Math.max(highest, seq);
       }
       batch = [];
     };
@@ -99,7 +113,7 @@ export class VerifyAuditChain {
       if (batch.length === BATCH) await compare();
     }
     await compare();
-    return first;
+    return { first, highest };
   }
 }
 
@@ -123,5 +137,5 @@ function problemOf(row: AuditRow, previous: ChainHead): string | null {
 }
 
 function broken(checked: number, firstBroken: number, problem: string): ChainVerdict {
-  return { valid: false, checked, firstBroken, problem };
+  return { valid: false, checked, firstBroken, problem, anchoredUpTo: 0 };
 }
