@@ -84,32 +84,34 @@ export interface InputField {
 }
 
 /** Stable codes of what can be wrong with a definition; docs/workflows.md explains each. */
-export type GraphProblemCode =
-  | 'GRAPH_MALFORMED'
-  | 'NODE_MALFORMED'
-  | 'EDGE_MALFORMED'
-  | 'TOO_LARGE'
-  | 'INVALID_NODE_ID'
-  | 'RESERVED_NODE_ID'
-  | 'DUPLICATE_NODE_ID'
-  | 'UNKNOWN_NODE_TYPE'
-  | 'INVALID_NODE_DATA'
-  | 'TEMPLATE_SYNTAX'
-  | 'DANGLING_EDGE'
-  | 'DUPLICATE_EDGE'
-  | 'DUPLICATE_EDGE_ID'
-  | 'UNKNOWN_HANDLE'
-  | 'CYCLE'
-  | 'MISSING_USER_INPUT'
-  | 'MULTIPLE_USER_INPUTS'
-  | 'USER_INPUT_NOT_ALLOWED'
-  | 'MISSING_OUTPUT'
-  | 'UNREACHABLE_NODE'
-  | 'UNKNOWN_REFERENCE'
-  | 'NOT_AN_ANCESTOR'
-  | 'SUB_WORKFLOW_CYCLE'
-  | 'INVALID_MODE'
-  | 'INVALID_SETTINGS';
+export const GRAPH_PROBLEM_CODES = [
+  'GRAPH_MALFORMED',
+  'NODE_MALFORMED',
+  'EDGE_MALFORMED',
+  'TOO_LARGE',
+  'INVALID_NODE_ID',
+  'RESERVED_NODE_ID',
+  'DUPLICATE_NODE_ID',
+  'UNKNOWN_NODE_TYPE',
+  'INVALID_NODE_DATA',
+  'TEMPLATE_SYNTAX',
+  'DANGLING_EDGE',
+  'DUPLICATE_EDGE',
+  'DUPLICATE_EDGE_ID',
+  'UNKNOWN_HANDLE',
+  'CYCLE',
+  'MISSING_USER_INPUT',
+  'MULTIPLE_USER_INPUTS',
+  'USER_INPUT_NOT_ALLOWED',
+  'MISSING_OUTPUT',
+  'UNREACHABLE_NODE',
+  'UNKNOWN_REFERENCE',
+  'NOT_AN_ANCESTOR',
+  'SUB_WORKFLOW_CYCLE',
+  'INVALID_MODE',
+  'INVALID_SETTINGS',
+] as const;
+export type GraphProblemCode = (typeof GRAPH_PROBLEM_CODES)[number];
 
 /**
  * One thing that is wrong with a definition; `nodeId` or `edgeId` says where, `field` is a dotted path into the
