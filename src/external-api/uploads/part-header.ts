@@ -13,17 +13,24 @@ export type RawPartHeaders = Readonly<Record<string, readonly string[] | undefin
 
 /** Reads a part's headers (decision 16). Names are raw UTF-8, or RFC 5987 in `filename*`. */
 export function readPartHeader(headers: RawPartHeaders): PartHeader {
-  const disposition = headers['content-disposition']?.[0];
+  const disposition = single(headers, 'content-disposition');
   if (disposition === undefined) refuse('has no Content-Disposition');
   const { type, parameters } = parseDisposition(asUtf8(disposition));
   if (type !== 'form-data') refuse('is not form-data');
   const name = parameters.get('name');
   if (name === undefined) refuse('has no name');
-  const relative = headers['x-relative-path']?.[0];
+  const relative = single(headers, 'x-relative-path');
   if (relative !== undefined) return { name, path: asUtf8(relative) };
   const extended = parameters.get('filename*');
   if (extended !== undefined) return { name, path: decodeExtended(extended) };
   return { name, path: parameters.get('filename') ?? null };
+}
+
+/** Of two headers of one name nobody knows which one counts. */
+function single(headers: RawPartHeaders, name: string): string | undefined {
+  const values = headers[name];
+  if (values !== undefined && values.length > 1) refuse(`has more than one ${name} header`);
+  return values?.[0];
 }
 
 function refuse(why: string): never {

@@ -134,6 +134,11 @@ describe('receiveUpload', () => {
     ['too much in all', [file('a', 'x'.repeat(900)), file('b', 'x'.repeat(900))], /total-bytes/],
     ['too many files', [1, 2, 3, 4].map((at) => file(`f${at}`, '')), /limits\.files/],
     ['a part without disposition', [{ head: 'X-A: b', body: 'x' }], /no Content-Disposition/],
+    [
+      'two paths',
+      [file('a', 'x', '\r\nX-Relative-Path: b\r\nX-Relative-Path: c')],
+      /more than one x-relative-path/,
+    ],
     ['headers without end', [file('a', 'x', `; x="${'y'.repeat(20_000)}"`)], /headers of one part/],
   ])('refuses %s', async (_, parts, why) => {
     await expect(post(multipart(parts))).rejects.toThrow(why);

@@ -115,7 +115,10 @@ describe('the event stream', () => {
       const run = await create();
       await client.post(run.start);
       await client.stream(run.stream, { until: ({ event }) => event === 'workflow_complete' });
-      expect((await client.call(run.result)).data).toMatchObject({ status: 'SUCCESS', outputs: { _runId: run.runId } });
+      expect((await client.call(run.result)).data).toMatchObject({
+        status: 'SUCCESS',
+        outputs: { _runId: run.runId },
+      });
     }
   });
 
@@ -169,24 +172,27 @@ describe('the event stream', () => {
       return { run: made, events: (await client.stream(made.stream)).events };
     })();
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: events.length }), { maxLength: 6 }), async (cuts) => {
-        const seen: StreamEvent[] = [];
-        for (const cut of [...cuts].sort((a, b) => a - b)) {
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: events.length }), { maxLength: 6 }),
+        async (cuts) => {
+          const seen: StreamEvent[] = [];
+          for (const cut of [...cuts].sort((a, b) => a - b)) {
+            const last = seen.at(-1)?.id ?? 0;
+            if (cut <= last) continue;
+            const { events: part } = await client.stream(run.stream, {
+              headers: { 'last-event-id': String(last) },
+              until: ({ id }) => id === cut,
+            });
+            seen.push(...part);
+          }
           const last = seen.at(-1)?.id ?? 0;
-          if (cut <= last) continue;
-          const { events: part } = await client.stream(run.stream, {
-            headers: { 'last-event-id': String(last) },
-            until: ({ id }) => id === cut,
-          });
-          seen.push(...part);
-        }
-        const last = seen.at(-1)?.id ?? 0;
-        if (last < events.length) {
-          const rest = await client.stream(run.stream, { headers: { 'last-event-id': String(last) } });
-          seen.push(...rest.events);
-        }
-        expect(seen).toEqual(events);
-      }),
+          if (last < events.length) {
+            const rest = await client.stream(run.stream, { headers: { 'last-event-id': String(last) } });
+            seen.push(...rest.events);
+          }
+          expect(seen).toEqual(events);
+        },
+      ),
       { numRuns: 25 },
     );
   });
@@ -216,7 +222,10 @@ describe('the event stream', () => {
     server.on('connection', remember);
     const run = await create();
     const stalled = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-      const outgoing = httpRequest(api.url + run.stream, { agent: false, headers: { 'x-api-key': 'demo-key' } });
+      const outgoing = httpRequest(api.url + run.stream, {
+        agent: false,
+        headers: { 'x-api-key': 'demo-key' },
+      });
       outgoing.on('error', reject);
       outgoing.on('response', resolve);
       outgoing.end();
@@ -241,7 +250,10 @@ describe('the event stream', () => {
     await Promise.all(
       Array.from({ length: 40 }, async (_, at) => {
         const abort = new AbortController();
-        const reading = fetch(api.url + run.stream, { headers: { 'x-api-key': 'demo-key' }, signal: abort.signal })
+        const reading = fetch(api.url + run.stream, {
+          headers: { 'x-api-key': 'demo-key' },
+          signal: abort.signal,
+        })
           .then((answer) => answer.text())
           .catch(() => 'left');
         await new Promise((resolve) => setTimeout(resolve, at % 10));
