@@ -83,7 +83,7 @@ function pinned(addresses: readonly HostAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const wanted = addresses.filter(({ family }) => !options.family || options.family === family);
     const [first] = wanted;
-    if (options.all) callback(null, wanted as { address: string; family: number }[]);
+    if (options.all) callback(null, wanted);
     else if (first) callback(null, first.address, first.family);
     else callback(new Error('the host has no address of this family'), '', 0);
   };

@@ -31,17 +31,24 @@ export class ExecutionRegistry {
   /** Executes the run to its end in this process and gives back its lease if it was left. */
   async run(execution: RunExecution, lease: RunLease): Promise<ExecutionEnd> {
     this.#held.set(lease.runId, { execution, lease });
-    this.#timer ??= setInterval(() => void this.renew(), (this.leases.leaseSeconds * 1000) / 3);
+    this.#renewRegularly();
     try {
       const end = await execution.execute();
       if (end.kind === 'left') await this.#release(lease);
       return end;
     } finally {
       if (this.#held.get(lease.runId)?.execution === execution) this.#held.delete(lease.runId);
-      if (this.#held.size === 0 && this.#timer) {
-        clearInterval(this.#timer);
-        this.#timer = null;
-      }
+      this.#renewRegularly();
+    }
+  }
+
+  /** Only while there is something to renew. */
+  #renewRegularly(): void {
+    if (this.#held.size > 0) {
+      this.#timer ??= setInterval(() => void this.renew(), (this.leases.leaseSeconds * 1000) / 3);
+    } else if (this.#timer) {
+      clearInterval(this.#timer);
+      this.#timer = null;
     }
   }
 

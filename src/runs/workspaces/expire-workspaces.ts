@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { Workspaces } from './workspaces.js';
 
 const BATCH = 100;
