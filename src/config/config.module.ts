@@ -12,7 +12,7 @@ export class AppConfigModule {
     const nest = ConfigModule.forRoot({
       isGlobal: true,
       ignoreEnvFile: true,
-      ignoreEnvVars: true,
+      validatePredefined: false,
       skipProcessEnv: true,
       load: [() => config],
     });

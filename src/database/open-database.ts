@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { AppConfig } from '../config/app-config.js';
 import { createDataSource } from './data-source.js';
 import { DatabaseAddress } from './database-address.js';
-import { EmbeddedPostgres, type DatabaseLog } from './embedded/embedded-postgres.js';
+import type { DatabaseLog } from './embedded/database-log.js';
+import { EmbeddedPostgres } from './embedded/embedded-postgres.js';
 import { runMigrations } from './run-migrations.js';
 
 export interface OpenDatabase {

@@ -48,7 +48,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
   #bytes(request: Request, response: Response): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       void this.#read(request, response, (error?: unknown) => {
-        if (error !== undefined) reject(error as Error);
+        if (error instanceof Error) reject(error);
         else resolve(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
       });
     });

@@ -10,10 +10,16 @@ const WILDCARDS = new Map([
 @Injectable()
 export class ListeningAddress {
   #address: { host: string; port: number } | null = null;
+  #announce: () => void = () => undefined;
+  /** Resolves once the listener is up. */
+  readonly known = new Promise<void>((resolve) => {
+    this.#announce = resolve;
+  });
 
   /** Called once, after the listener is up; `port` is the real one. */
   set(host: string, port: number): void {
     this.#address = { host, port };
+    this.#announce();
   }
 
   /** How this host itself reaches the listener, `http://host:port`; null before it is up. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, lchown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { canEnter, runIdentity, type RunIdentity } from './run-identity.js';
+import { canEnter, runIdentity, statIfPresent, type RunIdentity } from './run-identity.js';
 
 /** Where root keeps clusters and binaries that PostgreSQL's user cannot reach elsewhere (decision 46). */
 export const SYSTEM_DIRECTORY = '/var/lib/agent-management';
@@ -72,10 +72,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 async function requireDirectory(place: string, dataDir: string): Promise<void> {
-  const found = await stat(place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const found = await statIfPresent(place);
   if (found?.isDirectory()) return;
   throw new Error(`the database of the data folder ${dataDir} lies in ${place}, which is not there`);
 }
@@ -91,10 +88,7 @@ async function readIfPresent(file: string): Promise<string | undefined> {
 
 /** A cluster that root copied here belongs to root, which PostgreSQL refuses. */
 async function giveAway(directory: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
-  const owner = await stat(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const owner = await statIfPresent(directory);
   if (!owner || owner.uid === uid) return;
   for (const entry of await readdir(directory, { recursive: true }))
     await lchown(path.join(directory, entry), uid, gid);

@@ -22,10 +22,7 @@ const LONGEST_SOCKET_PATH = 103;
  *   two starts from doing so at once.
  */
 export class DataFolderLock {
-  private constructor(
-    private readonly servers: readonly Server[],
-    private readonly file: string,
-  ) {}
+  private constructor(private readonly servers: readonly Server[]) {}
 
   /** The folder must exist. Throws DataFolderInUseError. */
   static async acquire(directory: string): Promise<DataFolderLock> {
@@ -36,9 +33,9 @@ export class DataFolderLock {
         servers.push(await listen(`\0agent-management/${dev}/${ino}`, directory));
       }
       const file = socketFile(directory);
-      if (file === undefined) return new DataFolderLock(servers, '');
-      servers.push(await listenOnFile(file, directory));
-      return new DataFolderLock(servers, file);
+      if (file === undefined) return new DataFolderLock(servers);
+      const server = await listenOnFile(file, directory);
+      return new DataFolderLock(server ? [...servers, server] : servers);
     } catch (error) {
       await Promise.all(servers.map(close));
       throw error;
@@ -61,10 +58,13 @@ function socketFile(directory: string): string | undefined {
   throw new Error(`the path of the data folder ${directory} is too long for its lock, ${shortest}`);
 }
 
-async function listenOnFile(file: string, directory: string): Promise<Server> {
+/** File systems of some virtual machines hold no sockets; null: the abstract socket alone must do. */
+async function listenOnFile(file: string, directory: string): Promise<Server | null> {
   try {
     return await listen(file, directory);
   } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (process.platform === 'linux' && ['ENOTSUP', 'EOPNOTSUPP', 'EPERM'].includes(code)) return null;
     if (!(error instanceof DataFolderInUseError) || (await answers(file))) throw error;
     await unlink(file);
     return listen(file, directory);

