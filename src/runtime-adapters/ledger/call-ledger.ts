@@ -1,8 +1,10 @@
 import { In, type DataSource } from 'typeorm';
+import { errorCode } from '../../common/errors/error-code.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { RuntimeOutput } from '../protocol/agent-runtime-response.js';
+import { CHANGE_STATEMENT, changeParameters } from './change-statement.js';
 import type { EndedCall, LedgerEntry, RequestedCall, StartedCall } from './ledger-entry.js';
-import { LEDGER_STATEMENT, ledgerParameters } from './ledger-statement.js';
+import { REQUEST_STATEMENT, requestParameters } from './request-statement.js';
 import { RuntimeCallOutputEntity } from './runtime-call-output.entity.js';
 import { RuntimeCallEntity } from './runtime-call.entity.js';
 
@@ -15,39 +17,38 @@ const MAX_EARLIER = 50;
 /** SQLSTATE classes that speak of the connection or the server, not of the statement. */
 const CONNECTION_CLASSES = /^(08|57)/;
 
-interface Member {
-  entry: LedgerEntry;
-}
-
 /**
  * The record of every call of a runtime (agent-runtime-protocol.md §9). Each method returns when its entry is
  * durable; the calls of this process share commits.
  */
 export class CallLedger {
-  readonly #group: GroupCommit<Member, boolean>;
+  readonly #requests: GroupCommit<RequestedCall, boolean>;
+  readonly #changes: GroupCommit<StartedCall | EndedCall, boolean>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.#group = new GroupCommit((batch) => this.#commit(batch), {
-      maxBatch: MAX_BATCH,
-      isFatal: (error) => {
-        const { code } = error as { code?: unknown };
-        return typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || CONNECTION_CLASSES.test(code);
-      },
-    });
+    const options = { maxBatch: MAX_BATCH, isFatal: saysNothingOfItsMembers };
+    this.#requests = new GroupCommit(
+      (batch) => this.#commit(batch, REQUEST_STATEMENT, requestParameters(batch)),
+      options,
+    );
+    this.#changes = new GroupCommit(
+      (batch) => this.#commit(batch, CHANGE_STATEMENT, changeParameters(batch)),
+      options,
+    );
   }
 
   /** False where the command has been requested before: then nothing may be sent. */
   requested(call: Omit<RequestedCall, 'kind'>): Promise<boolean> {
-    return this.#write({ kind: 'requested', ...call });
+    return this.#requests.submit({ kind: 'requested', ...call });
   }
 
   async started(call: Omit<StartedCall, 'kind'>): Promise<void> {
-    await this.#write({ kind: 'started', ...call });
+    await this.#changes.submit({ kind: 'started', ...call });
   }
 
   /** False where the call's end was recorded before, by a recovery; that record stands. */
   ended(call: Omit<EndedCall, 'kind'>): Promise<boolean> {
-    return this.#write({ kind: 'ended', ...call });
+    return this.#changes.submit({ kind: 'ended', ...call });
   }
 
   find(commandId: string): Promise<RuntimeCallEntity | null> {
@@ -71,16 +72,19 @@ export class CallLedger {
     return kept?.output ?? null;
   }
 
-  async #write(entry: LedgerEntry): Promise<boolean> {
-    return this.#group.submit({ entry });
+  async #commit(
+    batch: readonly LedgerEntry[],
+    statement: string,
+    parameters: unknown[][],
+  ): Promise<MemberOutcome<boolean>[]> {
+    const rows = await this.dataSource.query<{ command_id: string }[]>(statement, parameters);
+    const written = new Set(rows.map(({ command_id }) => command_id));
+    return batch.map(({ commandId }) => ({ ok: true, value: written.has(commandId) }));
   }
+}
 
-  async #commit(batch: readonly Member[]): Promise<MemberOutcome<boolean>[]> {
-    const rows = await this.dataSource.query<{ kind: string; command_id: string }[]>(
-      LEDGER_STATEMENT,
-      ledgerParameters(batch.map(({ entry }) => entry)),
-    );
-    const written = new Set(rows.map(({ kind, command_id }) => `${kind} ${command_id}`));
-    return batch.map(({ entry }) => ({ ok: true, value: written.has(`${entry.kind} ${entry.commandId}`) }));
-  }
+/** A lost connection, for one: whether the commit was made is not known, so none of it is tried again. */
+function saysNothingOfItsMembers(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === undefined || !/^[0-9A-Z]{5}$/.test(code) || CONNECTION_CLASSES.test(code);
 }

@@ -82,6 +82,7 @@ export function createRuntimeGovernance(parts: RuntimeGovernanceParts): RuntimeG
     settleOrphans: new SettleOrphanedCalls(dataSource, {
       ledger,
       owners,
+      inFlight,
       router,
       recover,
       send,

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { CallLedger } from './call-ledger.js';
 import type { CallOwners } from './call-owners.js';
 import { isOpen } from './call-status.js';
+import type { InFlightCalls } from './in-flight-calls.js';
 import { pendingCall, type RecoverRuntimeCall } from './recover-runtime-call.js';
 import type { RuntimeRouting } from './runtime-routing.js';
 import type { SendGovernedCall } from './send-governed-call.js';
@@ -16,6 +17,7 @@ const RECOVERY_MILLIS = 10 * 60_000;
 export interface SettleOrphanedCallsParts {
   ledger: CallLedger;
   owners: CallOwners;
+  inFlight: InFlightCalls;
   router: Pick<RuntimeRouting, 'cancel'>;
   recover: RecoverRuntimeCall;
   send: Pick<SendGovernedCall, 'record'>;
@@ -26,8 +28,8 @@ export interface SettleOrphanedCallsParts {
 }
 
 /**
- * Ends the calls of processes that are gone and that nobody else will ask for: those of no visit, and those whose
- * visit has ended meanwhile; the latter are stopped first. Calls of running visits are their engine's to recover.
+ * Ends the calls that nobody else will ask for, because their process is gone or because their end could not be
+ * recorded: those of no visit, and those whose visit has ended meanwhile; the latter are stopped first. Calls of running visits are their engine's to recover.
  */
 export class SettleOrphanedCalls {
   constructor(
@@ -38,7 +40,8 @@ export class SettleOrphanedCalls {
   /** One pass; returns how many calls it settled. */
   async execute(signal: AbortSignal): Promise<number> {
     const orphans = await this.#orphans();
-    const settled = await Promise.all(orphans.map((orphan) => this.#settle(orphan, signal)));
+    const mine = orphans.filter(({ commandId }) => !this.parts.inFlight.get(commandId));
+    const settled = await Promise.all(mine.map((orphan) => this.#settle(orphan, signal)));
     return settled.filter(Boolean).length;
   }
 
@@ -46,8 +49,9 @@ export class SettleOrphanedCalls {
     return this.dataSource.query(
       `SELECT c.command_id AS "commandId", c.owner, c.visit_uuid IS NOT NULL AS "ofVisit"
          FROM runtime_calls c LEFT JOIN runtime_call_owners o ON o.owner = c.owner
-        WHERE c.status IN ('REQUESTED', 'STARTED') AND c.owner <> $1
-          AND coalesce(o.seen_at, c.requested_at) < now() - make_interval(secs => $2)
+        WHERE c.status IN ('REQUESTED', 'STARTED')
+          AND (c.owner <> $1 AND coalesce(o.seen_at, c.requested_at) < now() - make_interval(secs => $2)
+               OR c.deadline_at < now() - interval '1 min')
           AND NOT EXISTS (SELECT 1 FROM visits v WHERE v.visit_uuid = c.visit_uuid AND v.status = 'RUNNING')
         ORDER BY c.requested_at LIMIT $3`,
       [this.parts.owners.me, this.parts.ownerLostSeconds, BATCH],

@@ -393,6 +393,26 @@ describe('recovery', () => {
   });
 });
 
+describe('a call whose end could not be recorded', () => {
+  it('is settled after its deadline, also by the process that made it', async () => {
+    const request = runtimeRequest();
+    bench.runtimes.script = answerWith(runtimeResponse());
+    const ended = jest.spyOn(bench.ledger, 'ended').mockRejectedValueOnce(new Error('no database'));
+    await expect(bench.run(request)).rejects.toThrow('no database');
+    ended.mockRestore();
+    await bench.orphans.execute(new AbortController().signal);
+    await expect(bench.ledger.find(request.commandId)).resolves.toMatchObject({ status: 'STARTED' });
+    await database.dataSource.query(
+      `UPDATE runtime_calls SET deadline_at = now() - interval '2 min' WHERE command_id = $1`,
+      [request.commandId],
+    );
+    bench.runtimes.recovered = () => Promise.resolve(runtimeResponse());
+    await bench.orphans.execute(new AbortController().signal);
+    await expect(bench.ledger.find(request.commandId)).resolves.toMatchObject({ status: 'SUCCEEDED' });
+    expect(bench.runtimes.sent).toHaveLength(1);
+  });
+});
+
 describe('the recovery of a visit', () => {
   const never = new AbortController().signal;
 
