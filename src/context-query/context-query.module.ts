@@ -51,7 +51,7 @@ const MAX_VISITS_IN_MEMORY = 200;
       provide: ContextTokens,
       inject: [APP_CONFIG, ListeningAddress, OWN_LISTENER],
       useFactory: (config: AppConfig, main: ListeningAddress, own: ContextListener | null) =>
-        new ContextTokens(config.hermes.contextQuery, () => (own ?? main).baseUrl()),
+        new ContextTokens(config.hermes.contextQuery, () => (own ?? main).baseUrl(), main.known),
     },
     {
       provide: VisitIndex,

@@ -151,6 +151,31 @@ describe('issuing', () => {
   });
 });
 
+describe('before the listener is up', () => {
+  test('a visit waits for it, so that it gets its token', async () => {
+    let url: string | null = null;
+    let listen = (): void => undefined;
+    const served = new Promise<void>((resolve) => {
+      listen = resolve;
+    });
+    const tokens = new ContextTokens(settings, () => url, served);
+    const ready = tokens.ready();
+    url = 'http://127.0.0.1:1';
+    listen();
+    await ready;
+    expect(tokens.issue({ ...visit, notAfter: new Date(Date.now() + 1000) })).not.toBeNull();
+  });
+
+  test('nobody waits where context queries are off', async () => {
+    const tokens = new ContextTokens(
+      { ...settings, enabled: false },
+      () => null,
+      new Promise(() => undefined),
+    );
+    await expect(tokens.ready()).resolves.toBeUndefined();
+  });
+});
+
 test('clean-up drops what has expired, and nothing else', () => {
   const tokens = tokensWith();
   tokens.startCleanup();

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { BridgeContextQuery } from '../../bridge/protocol.js';
 
@@ -9,6 +10,9 @@ export interface ContextTokenSettings {
   readonly maxTokensPerVisit: number;
   readonly sliding: boolean;
 }
+
+/** A server listens within a moment of its start; one that has not by then never will. */
+const MAX_WAIT_MILLIS = 5_000;
 
 /** Whose token it is: the visit that may ask, and the node it visits. */
 export interface ContextTokenHolder {
@@ -32,16 +36,39 @@ interface LiveToken extends ContextTokenHolder {
 export class ContextTokens {
   readonly #settings: ContextTokenSettings;
   readonly #baseUrl: () => string | null;
+  readonly #served: Promise<void>;
   readonly #logger = new Logger(ContextTokens.name);
   readonly #byHash = new Map<string, LiveToken>();
   /** Live tokens of each visit, oldest first. */
   readonly #byVisit = new Map<string, LiveToken[]>();
   #cleanup: NodeJS.Timeout | null = null;
 
-  /** `baseUrl` answers where this process serves `/internal/context` on loopback; null while it does not. */
-  constructor(settings: ContextTokenSettings, baseUrl: () => string | null) {
+  /**
+   * `baseUrl` answers where this process serves `/internal/context` on loopback; null while it does not. `served`
+   * resolves once it does.
+   */
+  constructor(
+    settings: ContextTokenSettings,
+    baseUrl: () => string | null,
+    served: Promise<void> = Promise.resolve(),
+  ) {
     this.#settings = settings;
     this.#baseUrl = baseUrl;
+    this.#served = served;
+  }
+
+  /**
+   * To be awaited before `issue`: a run that goes on after a restart may be quicker than the listener. Resolves at
+   * once when tokens can be made, or need not be, and in any case after some seconds.
+   */
+  async ready(): Promise<void> {
+    if (!this.#settings.enabled || this.#baseUrl() !== null) return;
+    const tooLate = new AbortController();
+    await Promise.race([
+      this.#served,
+      delay(MAX_WAIT_MILLIS, undefined, { ref: false, signal: tooLate.signal }).catch(() => undefined),
+    ]);
+    tooLate.abort();
   }
 
   /**
