@@ -74,6 +74,7 @@ describe('iteration', () => {
       scope.in.list.map((item, index) => [{ in: scope.in, item, index }, index + 1]),
     );
     expect(seen[0]?.graph).toBe(graph);
+    expect(new Set(seen.map((item) => item.signal)).size).toBe(4);
   });
 
   it('numbers the visits of a later visit of its own apart', async () => {

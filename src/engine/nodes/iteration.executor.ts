@@ -27,17 +27,17 @@ export class IterationExecutor implements NodeExecutor {
     const scope = { ...visit.scope };
     const outputs: JsonObject[] = [];
     const stop = new AbortController();
-    const either = AbortSignal.any([signal, stop.signal]);
     let next = 0;
     const work = async (): Promise<void> => {
-      while (next < items.length && !either.aborted) {
+      while (next < items.length && !signal.aborted && !stop.signal.aborted) {
         const index = next;
         next += 1;
         const outcome = await visit.walkItem({
           graph,
           iterSeq: iterSeqOf(visit, index),
           scope: { ...scope, item: items[index] ?? null, index },
-          signal: either,
+          // One of its own: a shared one would gather a listener for each item.
+          signal: AbortSignal.any([signal, stop.signal]),
         });
         if (outcome.kind === 'success') {
           outputs[index] = outcome.outputs;

@@ -23,7 +23,7 @@ const outputSchema: JsonObject = {
 describe('smartAction', () => {
   const validator = new JsonSchemaValidator({ threads: 1, timeoutMillis: 1_500 });
   afterAll(() => validator.close());
-  const tokens = { issue: () => null } as unknown as ContextTokens;
+  const tokens = { ready: () => Promise.resolve(), issue: () => null } as unknown as ContextTokens;
   const { signal } = new AbortController();
 
   function act(
