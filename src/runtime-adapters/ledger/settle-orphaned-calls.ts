@@ -29,7 +29,8 @@ export interface SettleOrphanedCallsParts {
 
 /**
  * Ends the calls that nobody else will ask for, because their process is gone or because their end could not be
- * recorded: those of no visit, and those whose visit has ended meanwhile; the latter are stopped first. Calls of running visits are their engine's to recover.
+ * recorded: those of no visit, and those whose visit has ended meanwhile; the latter are stopped first. Calls of
+ * running visits are their engine's to recover.
  */
 export class SettleOrphanedCalls {
   constructor(
