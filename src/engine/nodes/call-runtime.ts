@@ -40,7 +40,7 @@ export class CallRuntime {
     const recovered = await this.#recovered(visit, call, signal);
     if (recovered) return outputOf(recovered);
     await this.workspaces.create(visit.run.runId);
-    await this.tokens.ready();
+    if (!call.planner) await this.tokens.ready();
     const notAfter = new Date(Date.now() + visit.timeoutSeconds * 1000);
     const { visitUuid, nodeId } = visit;
     const contextQuery = call.planner
