@@ -10,6 +10,7 @@ describe('node types', () => {
   it('all have an executor', () => {
     const executors = nodeExecutors({
       runtime: new ScriptedRuntime(),
+      workspaces: { create: () => Promise.resolve('') },
       tokens: {} as ContextTokens,
       children: {} as ChildRuns,
       catalogue: null,
