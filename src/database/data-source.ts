@@ -16,7 +16,9 @@ import { RuntimeCallOwnerEntity } from '../runtime-adapters/ledger/runtime-call-
 import { RuntimeCallEntity } from '../runtime-adapters/ledger/runtime-call.entity.js';
 import { WorkflowVersionEntity } from '../workflows/workflow-version.entity.js';
 import { WorkflowEntity } from '../workflows/workflow.entity.js';
+import type { DatabaseLog } from './embedded/database-log.js';
 import { migrations } from './migrations/index.js';
+import { TypeormLogger } from './typeorm-logger.js';
 
 /** Every table of the product. */
 export const entities = [
@@ -39,11 +41,13 @@ export const entities = [
   ApiKeyRateEntity,
 ];
 
+const CONNECT_MILLIS = 30_000;
+
 /**
  * The one data source definition, shared by the server, the migration commands and the tests.
  * `synchronize` stays off for ever: the schema changes by migrations only.
  */
-export function createDataSource(url: string, poolSize: number): DataSource {
+export function createDataSource(url: string, poolSize: number, log?: DatabaseLog): DataSource {
   return new DataSource({
     type: 'postgres',
     url,
@@ -53,5 +57,9 @@ export function createDataSource(url: string, poolSize: number): DataSource {
     synchronize: false,
     poolSize,
     applicationName: 'agent-management',
+    // For a connection, and for one of the pool to become free.
+    connectTimeoutMS: CONNECT_MILLIS,
+    extra: { keepAlive: true },
+    logger: new TypeormLogger(log),
   });
 }

@@ -24,7 +24,7 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const embedded = databaseUrl === null ? await EmbeddedPostgres.start(dataDir, log) : undefined;
   const address = new DatabaseAddress(embedded?.url ?? databaseUrl ?? '', embedded !== undefined);
-  const dataSource = createDataSource(address.url, database.poolSize);
+  const dataSource = createDataSource(address.url, database.poolSize, log);
   const close = async (): Promise<void> => {
     try {
       if (dataSource.isInitialized) await dataSource.destroy();

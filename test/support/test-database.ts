@@ -46,12 +46,19 @@ export async function createTestDatabase({ poolSize = 4 } = {}): Promise<TestDat
   return { url, address: new DatabaseAddress(url, false), dataSource, close };
 }
 
+export interface EmptyDatabase {
+  readonly url: string;
+  readonly drop: () => Promise<void>;
+}
+
 /** An empty database without any table, for tests of migrations. Drop it with `drop`. */
-export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function createEmptyDatabase({ encoding = 'UTF8' } = {}): Promise<EmptyDatabase> {
   const server = serverUrl();
   const name = `empty_${randomBytes(6).toString('hex')}`;
   await withClient(server, (client) =>
-    client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`),
+    client.query(
+      `CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C' LOCALE_PROVIDER libc`,
+    ),
   );
   const drop = async (): Promise<void> => {
     await withClient(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));

@@ -5,6 +5,7 @@ import { createLogger } from '../../common/logging/logger.js';
 import { loadConfig } from '../../config/load-config.js';
 import { openDatabase } from '../open-database.js';
 import { migrationSource } from './migration-source.js';
+import { schemaDifference } from './schema-difference.js';
 
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../src/database/migrations');
 
@@ -20,14 +21,12 @@ if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
 const { config } = loadConfig();
 const database = await openDatabase(config, createLogger({ level: config.logLevel }));
 try {
-  const { upQueries, downQueries } = await database.dataSource.driver.createSchemaBuilder().log();
-  if (upQueries.length === 0) {
+  const { up, down } = await schemaDifference(database.dataSource);
+  if (up.length === 0) {
     process.stdout.write('the entities and the database agree: nothing to migrate\n');
   } else {
     const millis = Date.now();
     const file = path.join(MIGRATIONS, `${millis}-${name}.ts`);
-    const up = upQueries.map(({ query }) => query);
-    const down = downQueries.map(({ query }) => query).reverse();
     await writeFile(file, migrationSource(name, millis, up, down), { flag: 'wx' });
     process.stdout.write(
       `wrote ${path.relative(process.cwd(), file)}; read it and add it to migrations/index.ts\n`,
