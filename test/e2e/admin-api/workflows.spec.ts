@@ -308,6 +308,19 @@ describe('admin keys and roles', () => {
   });
 });
 
+describe('/metrics', () => {
+  it('counts refused keys', async () => {
+    const counted = async (kind: string) => {
+      const page = await (await fetch(`${server.url}/metrics`)).text();
+      return Number(new RegExp(`refused_keys_total\\{kind="${kind}"\\} (\\d+)`).exec(page)?.[1]);
+    };
+    const before = [await counted('admin'), await counted('api')];
+    await call('GET', '/workflows', { key: 'wrong' });
+    await fetch(`${server.url}/api/v1/workflows`, { headers: { 'x-api-key': 'wrong' } });
+    expect([await counted('admin'), await counted('api')]).toEqual(before.map((count) => count + 1));
+  });
+});
+
 describe('/admin/v1/api-keys', () => {
   const external = (key: string, path = '/workflows') =>
     fetch(`${server.url}/api/v1${path}`, { headers: { 'x-api-key': key } });
