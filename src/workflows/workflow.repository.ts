@@ -33,6 +33,13 @@ export class WorkflowRepository {
     return row && this.#withVersion(row, row.currentVersion);
   }
 
+  /** The current version of a living workflow, by its id alone: a name may be made of the same digits. */
+  async findCurrent(workflowId: string | number): Promise<WorkflowDefinition | null> {
+    const id = asId(String(workflowId));
+    const row = id === null ? null : await this.#workflows().findOneBy({ id, deletedAt: IsNull() });
+    return row && this.#withVersion(row, row.currentVersion);
+  }
+
   /** Any version, also of a deleted workflow: its runs go on. `workflowId` is decimal digits. */
   async findVersion(workflowId: string | number, version: number): Promise<WorkflowDefinition | null> {
     const id = asId(String(workflowId));

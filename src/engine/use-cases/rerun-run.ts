@@ -79,7 +79,7 @@ export class RerunRun {
   async #workflow(original: RunEntity, version?: 'latest'): Promise<WorkflowDefinition> {
     const found =
       version === 'latest'
-        ? await this.workflows.findByNameOrId(original.workflowId)
+        ? await this.workflows.findCurrent(original.workflowId)
         : await this.workflows.findVersion(original.workflowId, original.workflowVersion);
     if (!found) throw new WorkflowNotFoundError(original.workflowId);
     return found;

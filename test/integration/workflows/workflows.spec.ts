@@ -101,6 +101,7 @@ describe('creating and finding', () => {
     const digits = await createWorkflow.execute(input(String(other.workflowId)), BY);
     expect((await repository.findByNameOrId(String(other.workflowId)))?.workflowId).toBe(digits.workflowId);
     expect((await repository.findByNameOrId(String(digits.workflowId)))?.name).toBe(digits.name);
+    expect((await repository.findCurrent(other.workflowId))?.name).toBe('other');
   });
 
   it.each([
