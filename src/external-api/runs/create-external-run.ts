@@ -70,7 +70,7 @@ export class CreateExternalRun {
     if (request.callbackUrl !== null) await this.callbacks.check(request.callbackUrl);
     const runId = newRunId();
     const { staged } = body;
-    let adopted = false;
+    const files = { adopted: false };
     const alsoInTransaction = async (manager: EntityManager): Promise<void> => {
       if (key) {
         const names = { workflowName: workflow.name, displayName: workflow.displayName };
@@ -79,7 +79,7 @@ export class CreateExternalRun {
       // Last: from here on only the commit can fail.
       if (staged !== null) {
         await this.workspaces.adopt(runId, staged);
-        adopted = true;
+        files.adopted = true;
       }
     };
     try {
@@ -97,7 +97,7 @@ export class CreateExternalRun {
     } catch (error) {
       // A commit whose answer was lost may have happened; then the files belong to the run. If that cannot be
       // asked either, the sweep of workspaces without a run decides later.
-      if (adopted && (await this.runs.find(runId)) === null) await this.workspaces.remove(runId);
+      if (files.adopted && (await this.runs.find(runId)) === null) await this.workspaces.remove(runId);
       throw error;
     }
   }

@@ -41,11 +41,11 @@ export class StreamRunEvents implements OnModuleDestroy {
     response: ServerResponse,
     headers: Record<string, string> = {},
   ): Promise<void> {
-    if (this.#stopping) throw new StoppingError('the server is stopping');
+    this.#refuseWhenStopping();
     const { seq, finished } = await this.#tail.position(runId);
     // The client may have left, or the server begun to stop, while the store was asked.
     if (response.destroyed) return;
-    if (this.#stopping) throw new StoppingError('the server is stopping');
+    this.#refuseWhenStopping();
     if (lastEventId !== null && lastEventId >= seq) {
       if (finished) {
         response.writeHead(204, headers).end();
@@ -60,6 +60,10 @@ export class StreamRunEvents implements OnModuleDestroy {
     const sink = openEventStream(response, headers);
     const leave = this.#tail.read(runId, lastEventId ?? 0, seq, sink);
     response.once('close', leave);
+  }
+
+  #refuseWhenStopping(): void {
+    if (this.#stopping) throw new StoppingError('the server is stopping');
   }
 
   async onModuleDestroy(): Promise<void> {

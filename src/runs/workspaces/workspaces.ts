@@ -87,7 +87,12 @@ export class Workspaces {
   }
 
   async emptyTrash(): Promise<void> {
-    await rm(path.join(this.root, TRASH), { recursive: true, force: true });
+    const trash = path.join(this.root, TRASH);
+    // The folder itself stays: somebody may be about to move a workspace into it.
+    await mkdir(trash, { recursive: true });
+    for await (const { name } of await opendir(trash)) {
+      await rm(path.join(trash, name), { recursive: true, force: true });
+    }
   }
 
   /** Ids of the runs that have a folder. */

@@ -37,8 +37,8 @@ describe('the external workflow API as specified', () => {
     ]);
   });
   afterAll(async () => {
-    await api?.close();
-    await database?.close();
+    await api.close();
+    await database.close();
   });
 
   const runs = '/workflows/military-analyze-agent/runs';
@@ -247,7 +247,7 @@ describe('the external workflow API as specified', () => {
     const { result } = await finished(await create());
     const url = text(list(result.data.nodes)[1]?.logsUrl);
     const first = await client.call(`${url}?limit=2`);
-    const rest = await client.call(`${url}?limit=2&after=${String(first.data.nextAfter)}`);
+    const rest = await client.call(`${url}?limit=2&after=${JSON.stringify(first.data.nextAfter)}`);
     expect([list(first.data.items).length, list(rest.data.items).length, rest.data.nextAfter]).toEqual([
       2,
       1,

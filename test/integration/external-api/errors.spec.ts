@@ -24,8 +24,8 @@ describe('errors', () => {
     runId = text((await client.post(runs, {})).data.runId);
   });
   afterAll(async () => {
-    await api?.close();
-    await database?.close();
+    await api.close();
+    await database.close();
   });
 
   it.each<[string, string, number, string]>([
@@ -47,27 +47,24 @@ describe('errors', () => {
     expect(answer.message).not.toBe('');
   });
 
-  it.each(['missing', '%00', '..', 'A', `${'a'.repeat(100)}`, '%F0%9F%98%80'])(
-    'knows no run %s',
-    async (id) => {
-      for (const [method, rest] of [
-        ['GET', ''],
-        ['GET', '/stream'],
-        ['GET', '/workspace'],
-        ['GET', '/nodes/in/logs'],
-        ['POST', '/start'],
-        ['POST', '/cancel'],
-        ['POST', '/rerun'],
-        ['POST', '/nodes/in/input'],
-      ] as const) {
-        // fetch would resolve the dots itself.
-        if (id === '..') continue;
-        const body = method === 'POST' ? {} : undefined;
-        const answer = await client.call(`${runs}/${id}${rest}`, { method, body });
-        expect([rest, answer.status, answer.code]).toEqual([rest, 404, 'RUN_NOT_FOUND']);
-      }
-    },
-  );
+  it.each(['missing', '%00', '..', 'A', 'a'.repeat(100), '%F0%9F%98%80'])('knows no run %s', async (id) => {
+    for (const [method, rest] of [
+      ['GET', ''],
+      ['GET', '/stream'],
+      ['GET', '/workspace'],
+      ['GET', '/nodes/in/logs'],
+      ['POST', '/start'],
+      ['POST', '/cancel'],
+      ['POST', '/rerun'],
+      ['POST', '/nodes/in/input'],
+    ] as const) {
+      // fetch would resolve the dots itself.
+      if (id === '..') continue;
+      const body = method === 'POST' ? {} : undefined;
+      const answer = await client.call(`${runs}/${id}${rest}`, { method, body });
+      expect([rest, answer.status, answer.code]).toEqual([rest, 404, 'RUN_NOT_FOUND']);
+    }
+  });
 
   it.each<[string, number, string]>([
     ['nodes/missing/logs', 404, 'NODE_NOT_FOUND'],

@@ -34,9 +34,9 @@ describe('API keys', () => {
     await api.test.workflow(graph, { name: 'hidden' });
   });
   afterAll(async () => {
-    await other?.close();
-    await api?.close();
-    await database?.close();
+    await other.close();
+    await api.close();
+    await database.close();
   });
 
   const as = (key: string, of: ApiApp = api) => new ApiClient(of.url, key);
@@ -72,7 +72,7 @@ describe('API keys', () => {
       const missing = await client.call(`/workflows/missing${path}`);
       expect([hidden.status, hidden.code]).toEqual([404, 'WORKFLOW_NOT_FOUND']);
       expect(hidden.text).toBe(missing.text);
-      expect((await client.call(`/workflows/${String(id)}${path}`)).text).toBe(missing.text);
+      expect((await client.call(`/workflows/${JSON.stringify(id)}${path}`)).text).toBe(missing.text);
     }
     expect((await client.post('/workflows/hidden/runs', {})).code).toBe('WORKFLOW_NOT_FOUND');
   });
@@ -84,7 +84,6 @@ describe('API keys', () => {
   });
 
   it('limits by workflow id as well, with keys of the admin API; a revoked key ends at once', async () => {
-    const by = { actor: { kind: 'admin-key' as const, name: 'admin' }, correlationId: null };
     const { entity, key } = await api.app
       .get(CreateApiKey)
       .execute({ name: 'stored', workflowIds: [workflow.workflowId] }, BY_ADMIN);

@@ -26,9 +26,9 @@ describe('runs', () => {
     runs = `/workflows/${workflow.name}/runs`;
   });
   afterAll(async () => {
-    await other?.close();
-    await api?.close();
-    await database?.close();
+    await other.close();
+    await api.close();
+    await database.close();
   });
   beforeEach(() => api.test.runtime.scripts.clear());
 
@@ -169,14 +169,14 @@ describe('runs', () => {
     });
 
     it('makes one run of many requests at the same instant, in two servers', async () => {
-      const clients = [client, new ApiClient(other.url)];
+      const clients = [client, new ApiClient(other.url)] as const;
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => clients[at % 2]?.post(runs, { ttlHours: 7 }, keyed('race'))),
+        Array.from({ length: 20 }, (_, at) =>
+          clients[at % 2 === 0 ? 0 : 1].post(runs, { ttlHours: 7 }, keyed('race')),
+        ),
       );
-      expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1);
-      expect(answers.filter((answer) => answer?.headers.get('idempotency-replayed') === null)).toHaveLength(
-        1,
-      );
+      expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+      expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === null)).toHaveLength(1);
       const rows = await database.dataSource.query<unknown[]>(`SELECT 1 FROM runs WHERE ttl_hours = 7`);
       expect(rows).toHaveLength(1);
     });
@@ -192,11 +192,11 @@ describe('runs', () => {
 
   it('starts once, however many ask at the same instant in two servers', async () => {
     const run = await create();
-    const clients = [client, new ApiClient(other.url)];
+    const clients = [client, new ApiClient(other.url)] as const;
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => clients[at % 2]?.post(link(run, 'start'))),
+      Array.from({ length: 10 }, (_, at) => clients[at % 2 === 0 ? 0 : 1].post(link(run, 'start'))),
     );
-    expect(answers.map((answer) => answer?.status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
     const { events } = await client.stream(link(run, 'stream'));
     expect(events.filter(({ event }) => event === 'run_started')).toHaveLength(1);
   });
@@ -217,7 +217,7 @@ describe('runs', () => {
       expect(answer.status).toBe(200);
       expect(answer.data).toMatchObject({ status: 'FAILED', statusReason: 'CANCELLED' });
       expect(aborted).toBe(true);
-      const statuses = Object.fromEntries(
+      const statuses: unknown = Object.fromEntries(
         list(answer.data.nodes).map(({ nodeId, status }) => [nodeId, status]),
       );
       expect(statuses).toEqual({ in: 'SUCCESS', first: 'FAILED', second: 'SKIPPED', out: 'SKIPPED' });
@@ -392,12 +392,12 @@ describe('runs', () => {
             // At the same instant, so that only the id tells them apart.
             const made = await Promise.all(Array.from({ length: before }, () => create(path)));
             const seen: unknown[] = [];
-            let cursor: unknown = '';
+            let cursor: string | null = '';
             for (let page = 0; cursor !== null; page += 1) {
-              const query = cursor === '' ? '' : `&cursor=${String(cursor)}`;
+              const query = cursor === '' ? '' : `&cursor=${cursor}`;
               const { data } = await client.call(`${path}?limit=${limit}${query}`);
               seen.push(...list(data.items).map(({ runId }) => runId));
-              cursor = data.nextCursor;
+              cursor = data.nextCursor as unknown as string | null;
               await Promise.all(Array.from({ length: between[page] ?? 0 }, () => create(path)));
             }
             expect([...seen].sort()).toEqual(made.map(({ runId }) => runId).sort());

@@ -1,4 +1,4 @@
-import { request as httpRequest, type Server } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { StreamRunEvents } from '../../../src/external-api/stream/stream-run-events.js';
@@ -40,8 +40,8 @@ describe('the event stream', () => {
     );
   });
   afterAll(async () => {
-    await api?.close();
-    await database?.close();
+    await api.close();
+    await database.close();
   });
   beforeEach(() => api.test.runtime.scripts.clear());
 
@@ -217,11 +217,11 @@ describe('the event stream', () => {
     const gate = new Gate();
     chatty(1500, gate, 10_000);
     const sockets = new Set<Socket>();
-    const server = api.app.getHttpServer() as Server;
+    const server: Server = api.app.getHttpServer();
     const remember = (socket: Socket) => sockets.add(socket);
     server.on('connection', remember);
     const run = await create();
-    const stalled = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+    const stalled = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = httpRequest(api.url + run.stream, {
         agent: false,
         headers: { 'x-api-key': 'demo-key' },
@@ -274,7 +274,7 @@ describe('the event stream', () => {
     // More readers than connections to the database, none of which reads.
     const stalled = await Promise.all(Array.from({ length: 60 }, () => client.fetch(run.stream)));
     expect((await client.call(run.result)).data.status).toBe('SUCCESS');
-    await Promise.all(stalled.map((answer) => answer.body?.cancel()));
+    for (const answer of stalled) await answer.body?.cancel();
     await until(() => readers() === 0);
   });
 

@@ -31,8 +31,8 @@ describe('files of a run', () => {
     runs = `/workflows/${workflow.name}/runs`;
   });
   afterAll(async () => {
-    await api?.close();
-    await database?.close();
+    await api.close();
+    await database.close();
   });
 
   const upload = (parts: Part[], options: Parameters<typeof multipart>[1] = {}) =>

@@ -92,7 +92,7 @@ export class ApiApp {
     app.disable('etag');
     app.set('query parser', 'simple');
     app.use(assignRequestId, securityHeaders);
-    const server = app.getHttpServer() as Server;
+    const server: Server = app.getHttpServer();
     server.on('clientError', answerClientError);
     await app.listen(0, '127.0.0.1');
     const { port } = server.address() as AddressInfo;

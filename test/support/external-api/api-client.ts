@@ -70,7 +70,7 @@ export class ApiClient {
     return { status: answer.status, headers: answer.headers, code, message, data, text: body };
   }
 
-  post(path: string, body: unknown = undefined, options: CallOptions = {}): Promise<Answer> {
+  post(path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
     return this.call(path, { method: 'POST', body, ...options });
   }
 
@@ -81,23 +81,23 @@ export class ApiClient {
   ): Promise<{ answer: Response; events: StreamEvent[] }> {
     const answer = await this.fetch(path, options);
     const events: StreamEvent[] = [];
-    let enough = false;
+    const reading = { enough: false };
     const parser = createParser({
       onEvent: ({ id, event, data }: EventSourceMessage) => {
-        if (enough) return;
+        if (reading.enough) return;
         const parsed = {
           id: Number(id),
           event: event ?? '',
           data: JSON.parse(data) as Data,
         };
         events.push(parsed);
-        enough = options.until?.(parsed) ?? false;
+        reading.enough = options.until?.(parsed) ?? false;
       },
     });
     const decoder = new TextDecoder();
     for await (const chunk of answer.body ?? []) {
       parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
-      if (enough) break;
+      if (reading.enough) break;
     }
     return { answer, events };
   }

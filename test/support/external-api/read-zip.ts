@@ -1,4 +1,4 @@
-import { fromBuffer } from 'yauzl';
+import { fromBuffer, type Entry } from 'yauzl';
 
 export interface ZipEntry {
   name: string;
@@ -14,7 +14,7 @@ export function readZip(zip: Buffer): Promise<ZipEntry[]> {
       const entries: ZipEntry[] = [];
       file.on('error', reject);
       file.on('end', () => resolve(entries));
-      file.on('entry', (entry) => {
+      file.on('entry', (entry: Entry) => {
         file.openReadStream(entry, (error, stream) => {
           if (error) return reject(error);
           const chunks: Buffer[] = [];
