@@ -1,14 +1,12 @@
-/** Measures one engine: `node bench/engine/measure.js ENGINE DATABASE_URL [ROUNDS] [SECONDS]`; prints one JSON line. */
+/** One engine in a process of its own: `node measure.js ENGINE DATABASE_URL SECONDS`; prints one JSON line. */
 import { measureRound, warmUp } from './workloads.js';
 
-const [, , name, url, rounds = '5', seconds = '4'] = process.argv;
-const { openEngine } = await import(`./${name}.js`);
+const [, , engineName, url, seconds] = process.argv;
+const { openEngine } = await import(`./${engineName}.js`);
 const engine = await openEngine(url);
 await warmUp(engine);
-const results = [];
-for (let round = 0; round < Number(rounds); round += 1) {
-  results.push(await measureRound(engine, Number(seconds)));
-}
-console.log(JSON.stringify({ name: engine.name, results }));
+const result = await measureRound(engine, Number(seconds));
+console.log(JSON.stringify({ name: engine.name, ...result }));
 await engine.close();
+// Peers keep timers and pools of their own.
 process.exit(0);

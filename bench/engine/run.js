@@ -1,0 +1,142 @@
+/**
+ * `npm run bench`: this engine beside LangGraph, DBOS and Mastra on one PostgreSQL with synchronous commit, in one
+ * run, rounds interleaved, medians and ratios in a table. BENCH_DATABASE_URL names a server on which databases may
+ * be created; without it the embedded PostgreSQL of the product is started in a temporary folder.
+ * Options: --rounds N (5), --seconds N (4, a workload's share of a round), --engines a,b.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { pino } from 'pino';
+import { buildWhenStale } from '../../scripts/build.js';
+import { median } from './workloads.js';
+
+const HERE = import.meta.dirname;
+const ENGINES = ['agent-management', 'dbos', 'langgraph', 'mastra'];
+const WORKLOADS = [
+  ['w1', 'W1 chain of 10, one at a time, p50 ms'],
+  ['w2', 'W2 the same, 64 in flight, visits/s'],
+  ['w3', 'W3 1→50→1, p50 ms'],
+  ['w4', 'W4 loop of 100 visits, p50 ms'],
+];
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    engines: { type: 'string', default: ENGINES.join(',') },
+  },
+});
+
+function installPeers() {
+  if (existsSync(path.join(HERE, 'node_modules/@dbos-inc'))) return true;
+  const { status } = spawnSync('npm', ['ci'], { cwd: HERE, stdio: 'inherit' });
+  return status === 0;
+}
+
+async function openServer() {
+  const given = process.env.BENCH_DATABASE_URL;
+  if (given) return { url: given, close: async () => undefined };
+  const { EmbeddedPostgres } = await import('../../dist/database/embedded/embedded-postgres.js');
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-postgres-'));
+  const server = await EmbeddedPostgres.start(folder, pino({ level: 'error' }));
+  const close = async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url: server.url, close };
+}
+
+/** A database of its own for each engine. */
+async function createDatabase(serverUrl, name) {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function lastJsonLine(script, args) {
+  const output = execFileSync(process.execPath, ['--no-warnings', path.join(HERE, script), ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: 300_000,
+  });
+  return JSON.parse(output.trim().split('\n').at(-1));
+}
+
+function show(value) {
+  return value < 10 ? value.toFixed(2) : value.toFixed(value < 100 ? 1 : 0);
+}
+
+function table(results) {
+  const [ours, ...peers] = results;
+  const names = results.map(({ name }) => name);
+  const lines = [
+    `| workload | ${names.join(' | ')} | ${peers.map(({ name }) => `ratio to ${name}`).join(' | ')} |`,
+    `|---|${'---|'.repeat(names.length + peers.length)}`,
+  ];
+  for (const [key, title] of WORKLOADS) {
+    const cells = results.map((one) => show(one[key]));
+    const ratios = peers.map((peer) => {
+      const ratio = ours[key] / peer[key];
+      return `${ratio.toFixed(2)}×`;
+    });
+    lines.push(`| ${title} | ${cells.join(' | ')} | ${ratios.join(' | ')} |`);
+  }
+  return lines.join('\n');
+}
+
+function costTable({ chain, chain64, fan, loop, insertMillis, loopMillisPerVisit }) {
+  const row = (title, { commits, walBytes, cpuMicrosPerVisit }) =>
+    `| ${title} | ${commits.toFixed(1)} | ${(walBytes / 1024).toFixed(1)} | ${cpuMicrosPerVisit.toFixed(0)} |`;
+  const visits = Object.entries(loopMillisPerVisit).map(
+    ([count, ms]) => `${count} visits ${ms.toFixed(2)} ms`,
+  );
+  return [
+    '| this engine | transactions a run | WAL KiB a run | CPU µs a visit |',
+    '|---|---|---|---|',
+    row('W1', chain),
+    row('W2', chain64),
+    row('W3', fan),
+    row('W4', loop),
+    '',
+    `One durable insert: ${insertMillis.toFixed(3)} ms. Loop, time per visit: ${visits.join(', ')}.`,
+  ].join('\n');
+}
+
+buildWhenStale();
+const wanted = values.engines.split(',');
+const peers = wanted.some((name) => name !== 'agent-management') && installPeers();
+const engines = wanted.filter((name) => name === 'agent-management' || peers);
+if (!peers) console.log('the peers are not measured: they could not be installed');
+const server = await openServer();
+try {
+  const urls = new Map();
+  for (const name of engines)
+    urls.set(name, await createDatabase(server.url, `bench_${name.replace('-', '_')}`));
+  const rounds = new Map(engines.map((name) => [name, []]));
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const name of engines) {
+      const result = lastJsonLine('measure.js', [name, urls.get(name), values.seconds]);
+      rounds.get(name).push(result);
+      console.error(`round ${round + 1}: ${JSON.stringify(result)}`);
+    }
+  }
+  const results = engines.map((name) => {
+    const all = rounds.get(name);
+    const medians = WORKLOADS.map(([key]) => [key, median(all.map((one) => one[key]))]);
+    return { name: all[0].name, ...Object.fromEntries(medians) };
+  });
+  console.log(`\n${table(results)}\n`);
+  console.log(costTable(lastJsonLine('costs.js', [await createDatabase(server.url, 'bench_costs')])));
+} finally {
+  await server.close();
+}
