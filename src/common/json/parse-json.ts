@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/domain-error.js';
 import type { JsonValue } from './json-value.js';
+import { pathAt } from './path-at.js';
 
 /** What a JSON text from outside may look like. */
 export interface JsonLimits {
@@ -48,7 +49,7 @@ function checkDepthAndNumbers(text: string, maxDepth: number): void {
     } else if (char >= 48 && char <= 57) {
       const end = endOfNumber(text, at);
       // Below 16 characters no integer passes 2^53 and only an exponent can leave the range.
-      if (end - at >= 16 || /[eE]/.test(text.slice(at, end))) checkNumber(text.slice(at, end));
+      if (end - at >= 16 || /[eE]/.test(text.slice(at, end))) checkNumber(text, at, end);
       at = end - 1;
     }
   }
@@ -73,16 +74,16 @@ function endOfNumber(text: string, from: number): number {
   return at;
 }
 
-function checkNumber(literal: string): void {
+function checkNumber(text: string, at: number, end: number): void {
+  const literal = text.slice(at, end);
   const value = Number(literal);
   const shown = literal.length > 40 ? `${literal.slice(0, 40)}…` : literal;
-  if (value === Infinity) {
-    throw new ValidationError(`the number ${shown} is too large`);
-  }
+  const refuse = (message: string): never => {
+    throw ValidationError.ofFields([{ field: pathAt(text, at), message }]);
+  };
+  if (value === Infinity) refuse(`the number ${shown} is too large`);
   if (/^\d+$/.test(literal) && !Number.isSafeInteger(value)) {
-    throw new ValidationError(
-      `the integer ${shown} is outside ±(2^53−1) and would be rounded; send it as a string`,
-    );
+    refuse(`the integer ${shown} is outside ±(2^53−1) and would be rounded; send it as a string`);
   }
 }
 
