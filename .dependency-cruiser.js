@@ -40,8 +40,9 @@ export default {
     {
       name: 'controllers-are-entrances',
       severity: 'error',
-      comment: 'Only modules name controllers; what two controllers share is a use case.',
-      from: { pathNot: '\\.module\\.ts$|\\.spec\\.ts$' },
+      comment:
+        'Only modules, and the lists they take them from, name controllers; what two share is a use case.',
+      from: { pathNot: '\\.module\\.ts$|-controllers\\.ts$|\\.spec\\.ts$' },
       to: { path: '\\.controller\\.ts$' },
     },
     {

@@ -9,8 +9,7 @@ export type SchemaShape =
 
 /** Looks through optional, nullable, default and piped schemas. */
 export function shapeOf(schema: z.ZodType): SchemaShape {
-  if (schema instanceof z.ZodObject)
-    return { kind: 'object', fields: schema.shape };
+  if (schema instanceof z.ZodObject) return { kind: 'object', fields: schema.shape };
   if (schema instanceof z.ZodRecord) return { kind: 'record', value: schema.valueType as z.ZodType };
   if (schema instanceof z.ZodArray) return { kind: 'list', element: schema.element as z.ZodType };
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {

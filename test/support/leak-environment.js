@@ -45,7 +45,8 @@ export default class LeakEnvironment extends TestEnvironment {
   }
 
   forgetEndedTimers() {
-    for (const timer of this.timers.keys()) if (timer._destroyed || !timer.hasRef()) this.timers.delete(timer);
+    for (const timer of this.timers.keys())
+      if (timer._destroyed || !timer.hasRef()) this.timers.delete(timer);
   }
 
   async handleTestEvent(event, state) {

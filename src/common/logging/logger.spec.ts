@@ -12,7 +12,7 @@ describe('the logger', () => {
     const { logger, parsed } = recorded();
     logger.info({ runId: 'r' }, '开始');
     expect(parsed()).toEqual([
-      { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), runId: 'r', msg: '开始' },
+      { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/) as string, runId: 'r', msg: '开始' },
     ]);
   });
 
