@@ -9,6 +9,17 @@ export interface AskingRun {
   readonly askedNodeId: string;
 }
 
+/** What is left of a run when it has been recorded: who asks, and about what. */
+export interface Asker {
+  readonly runId: string;
+  readonly caller: VisitRef;
+  readonly askedNodeId: string;
+}
+
+export function askerOf({ run, caller, askedNodeId }: AskingRun): Asker {
+  return { runId: run.runId, caller, askedNodeId };
+}
+
 /** Fifty visits as workflows have them: an input, four researchers' chains of twelve, and a writer. Four paths. */
 export function plainRun(): AskingRun {
   const run = new RecordedRun();

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
+import type { DataSource } from 'typeorm';
 import { loadConfig } from '../../src/config/load-config.js';
 import { VisitRecords } from '../../src/context-query/records/visit-records.js';
 import { openDatabase } from '../../src/database/open-database.js';
@@ -9,7 +10,7 @@ import { RunEventStore } from '../../src/events/run-event-store.js';
 import type { LoadResult, PlannedRequest } from '../load/load-plan.js';
 import { median, percentile, runLoad } from '../load/run-load.js';
 import { startBenchServer, type BenchServer } from './bench-server.js';
-import { plainRun, worstRun, type AskingRun } from './example-runs.js';
+import { askerOf, plainRun, worstRun, type Asker, type AskingRun } from './example-runs.js';
 import { storeRuns } from './store-runs.js';
 
 /**
@@ -19,6 +20,7 @@ import { storeRuns } from './store-runs.js';
 const RUNS = Number(process.env.BENCH_RUNS ?? 1_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+const RUNS_A_BATCH = 20;
 const REQUESTS_PER_SECOND = Number(process.env.BENCH_RATE ?? 200);
 
 interface Scenario {
@@ -30,17 +32,37 @@ interface Scenario {
   readonly results: LoadResult[];
 }
 
+/** Lets runs happen: into the database and over the bus. Of the runs themselves nothing is kept. */
+async function record(
+  count: number,
+  make: () => AskingRun,
+  dataSource: DataSource,
+  server: BenchServer,
+): Promise<Asker[]> {
+  const askers: Asker[] = [];
+  while (askers.length < count) {
+    const some = Array.from({ length: Math.min(RUNS_A_BATCH, count - askers.length) }, make);
+    await storeRuns(
+      dataSource,
+      some.map(({ run }) => run),
+    );
+    for (const { run } of some) for (const event of run.events) server.bus.publish(event);
+    askers.push(...some.map(askerOf));
+  }
+  return askers;
+}
+
 type Query = 'path' | 'output' | 'meta';
 
-function requestsOf(server: BenchServer, runs: readonly AskingRun[], query: Query): PlannedRequest[] {
-  return runs.map(({ run, caller, askedNodeId }) => {
+function requestsOf(server: BenchServer, askers: readonly Asker[], query: Query): PlannedRequest[] {
+  return askers.map(({ runId, caller, askedNodeId }) => {
     const notAfter = new Date(Date.now() + 3_600_000);
-    const issued = server.tokens.issue({ runId: run.runId, ...caller, notAfter });
+    const issued = server.tokens.issue({ runId, ...caller, notAfter });
     if (!issued) throw new Error('no token was issued');
     const asked = query === 'path' ? { visitUuid: caller.visitUuid } : { nodeId: askedNodeId, kind: 'ALL' };
     return {
       headers: { 'Content-Type': 'application/json', 'X-Context-Token': issued.token },
-      body: JSON.stringify({ runId: run.runId, ...asked }),
+      body: JSON.stringify({ runId, ...asked }),
     };
   });
 }
@@ -48,12 +70,12 @@ function requestsOf(server: BenchServer, runs: readonly AskingRun[], query: Quer
 function scenario(
   name: string,
   server: BenchServer,
-  runs: readonly AskingRun[],
+  askers: readonly Asker[],
   query: Query,
   goal: number | null,
 ): Scenario {
   const url = `${server.url}/internal/context/${query}`;
-  return { name, url, requests: requestsOf(server, runs, query), goal, results: [] };
+  return { name, url, requests: requestsOf(server, askers, query), goal, results: [] };
 }
 
 function report(scenarios: readonly Scenario[]): string {
@@ -102,16 +124,10 @@ const silent = {
 const database = await openDatabase(loaded.config, silent as never);
 try {
   const { dataSource } = database;
-  const plain = Array.from({ length: RUNS }, plainRun);
-  const worst = Array.from({ length: 20 }, worstRun);
-  const all = [...plain, ...worst];
-  await storeRuns(
-    dataSource,
-    all.map(({ run }) => run),
-  );
-
   const memory = await startBenchServer(loaded, database, null);
-  for (const { run } of all) for (const event of run.events) memory.bus.publish(event);
+  const plain = await record(RUNS, plainRun, dataSource, memory);
+  const worst = await record(20, worstRun, dataSource, memory);
+  await dataSource.query('VACUUM ANALYZE visits, run_events');
   const records = new VisitRecords(dataSource, new RunEventStore(dataSource));
   const stored = await startBenchServer(loaded, database, records);
 

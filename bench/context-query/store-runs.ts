@@ -1,24 +1,18 @@
 import type { DataSource } from 'typeorm';
 import type { RecordedRun } from '../../test/factories/recorded-run.js';
 
-const RUNS_A_STATEMENT = 20;
-
-/** Writes runs in bulk, as the journal would have written them, and lets the planner know. */
+/** Writes runs in bulk, as the journal would have written them. */
 export async function storeRuns(dataSource: DataSource, runs: readonly RecordedRun[]): Promise<void> {
-  for (let from = 0; from < runs.length; from += RUNS_A_STATEMENT) {
-    const some = runs.slice(from, from + RUNS_A_STATEMENT);
-    await insert(
-      dataSource,
-      'visits',
-      some.flatMap(({ visitRows }) => visitRows),
-    );
-    await insert(
-      dataSource,
-      'run_events',
-      some.flatMap(({ eventRows }) => eventRows),
-    );
-  }
-  await dataSource.query('VACUUM ANALYZE visits, run_events');
+  await insert(
+    dataSource,
+    'visits',
+    runs.flatMap(({ visitRows }) => visitRows),
+  );
+  await insert(
+    dataSource,
+    'run_events',
+    runs.flatMap(({ eventRows }) => eventRows),
+  );
 }
 
 async function insert(dataSource: DataSource, table: string, rows: readonly object[]): Promise<void> {

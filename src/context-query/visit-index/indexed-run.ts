@@ -37,12 +37,12 @@ export class IndexedRun {
     run.lastSeq = history.lastSeq;
     for (const node of history.visits) {
       const visit = run.#begin(node);
-      const envelope = history.envelopes.get(node.visitUuid);
-      if (envelope !== undefined) run.#change(visit, () => visit.end(envelope));
-      else if (node.finished) visit.leaveEnvelopeToDatabase();
       const logs = history.logs.get(node.visitUuid);
       if (logs) run.#change(visit, () => logs.forEach((entry) => visit.addLog(entry)));
       else visit.leaveLogsToDatabase();
+      const envelope = history.envelopes.get(node.visitUuid);
+      if (envelope !== undefined) run.#change(visit, () => visit.end(envelope));
+      else if (node.finished) visit.leaveEnvelopeToDatabase();
     }
     return run;
   }

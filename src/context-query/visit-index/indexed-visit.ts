@@ -5,6 +5,8 @@ import { ANSWERED_LOG_LIMITS, VisitLog } from './visit-log.js';
 /** Rough size of a visit or a log entry beside its text. */
 const VISIT_BYTES = 600;
 const ENTRY_BYTES = 120;
+/** A text with one character beyond Latin-1 takes two bytes for each. */
+const CHARACTER_BYTES = 2;
 
 /** A visit in memory. What is too long to be held is marked, so that the database answers for it. */
 export class IndexedVisit implements VisitNode {
@@ -16,7 +18,8 @@ export class IndexedVisit implements VisitNode {
   finished: boolean;
   #envelope: string | null = null;
   #envelopeInDatabase = false;
-  #log: VisitLog | null;
+  /** Null once it is left to the database. After the visit's end a JSON text: one object instead of hundreds. */
+  #log: VisitLog | string | null;
 
   /** `maxTextBytes` bounds the log's text and the envelope's, each. */
   constructor(
@@ -29,10 +32,7 @@ export class IndexedVisit implements VisitNode {
     this.sortOrder = visit.sortOrder;
     this.predecessors = visit.predecessors;
     this.finished = visit.finished;
-    this.#log = new VisitLog({
-      maxEntries: ANSWERED_LOG_LIMITS.maxEntries,
-      maxBytes: Math.min(maxTextBytes, ANSWERED_LOG_LIMITS.maxBytes),
-    });
+    this.#log = this.#emptyLog();
   }
 
   /** JSON text; null before the visit has ended; undefined where the database must answer. */
@@ -42,24 +42,27 @@ export class IndexedVisit implements VisitNode {
 
   /** Undefined where the database must answer. */
   get logs(): readonly LogEntry[] | undefined {
+    if (typeof this.#log === 'string') return JSON.parse(this.#log) as LogEntry[];
     return this.#log?.entries;
   }
 
   /** Estimate of the memory held. */
   get bytes(): number {
-    const log = this.#log ? this.#log.bytes + this.#log.entries.length * ENTRY_BYTES : 0;
-    return VISIT_BYTES + (this.#envelope?.length ?? 0) + log;
+    return VISIT_BYTES + (this.#envelope?.length ?? 0) * CHARACTER_BYTES + this.#logBytes();
   }
 
   end(envelope: string): void {
     this.finished = true;
     this.#envelopeInDatabase = envelope.length > this.maxTextBytes;
     this.#envelope = this.#envelopeInDatabase ? null : envelope;
+    if (this.#log instanceof VisitLog) this.#log = JSON.stringify(this.#log.entries);
   }
 
   addLog(entry: LogEntry): void {
-    this.#log?.append(entry);
-    if (this.#log?.full) this.leaveLogsToDatabase();
+    if (this.#log === null) return;
+    const log = typeof this.#log === 'string' ? this.#reopened(this.#log) : this.#log;
+    log.append(entry);
+    this.#log = log.full ? null : log;
   }
 
   leaveLogsToDatabase(): void {
@@ -69,5 +72,21 @@ export class IndexedVisit implements VisitNode {
   leaveEnvelopeToDatabase(): void {
     this.#envelope = null;
     this.#envelopeInDatabase = this.finished;
+  }
+
+  #emptyLog(): VisitLog {
+    const { maxEntries, maxBytes } = ANSWERED_LOG_LIMITS;
+    return new VisitLog({ maxEntries, maxBytes: Math.min(this.maxTextBytes, maxBytes) });
+  }
+
+  #reopened(text: string): VisitLog {
+    const log = this.#emptyLog();
+    for (const entry of JSON.parse(text) as LogEntry[]) log.append(entry);
+    return log;
+  }
+
+  #logBytes(): number {
+    if (typeof this.#log === 'string') return this.#log.length * CHARACTER_BYTES;
+    return this.#log ? this.#log.bytes + this.#log.entries.length * ENTRY_BYTES : 0;
   }
 }

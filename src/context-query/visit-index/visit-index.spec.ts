@@ -103,6 +103,19 @@ describe('what the bus tells', () => {
     expect(index.envelope(run.runId, visit.visitUuid)).toBeNull();
   });
 
+  test('takes an entry that comes after the visit’s end, and keeps what text it has', () => {
+    const { index, publish } = setUp();
+    const run = new RecordedRun();
+    const visit = run.begin('A');
+    run.think(visit, 'NUL \u0000, lone \ud800, 字');
+    run.end(visit);
+    run.think(visit, ' late');
+    publish(run);
+    expect(index.logs(run.runId, visit.visitUuid)).toMatchObject([
+      { message: 'NUL \u0000, lone \ud800, 字 late' },
+    ]);
+  });
+
   test('counts once, however often it is told', () => {
     const { index, publish } = setUp();
     const { run, b } = example();
