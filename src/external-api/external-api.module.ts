@@ -7,31 +7,21 @@ import { CallbackOutbox } from './callbacks/callback-outbox.js';
 import { CallbackPolicy } from './callbacks/callback-policy.js';
 import { CallbackSender } from './callbacks/callback-sender.js';
 import { SendCallback } from './callbacks/send-callback.js';
+import { externalApiControllers } from './external-api-controllers.js';
 import { Housekeeping } from './housekeeping/housekeeping.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { RequestRate } from './limits/request-rate.js';
 import { ReadNodeLogs } from './logs/read-node-logs.js';
-import { ContinueRunController } from './runs/continue-run.controller.js';
 import { CreateExternalRun } from './runs/create-external-run.js';
-import { CreateRunController } from './runs/create-run.controller.js';
 import { GetRunResult } from './runs/get-run-result.js';
 import { ReadRunBody } from './runs/read-run-body.js';
-import { RunsController } from './runs/runs.controller.js';
 import { StartExternalRun } from './runs/start-external-run.js';
 import { StreamRunEvents } from './stream/stream-run-events.js';
 import { VisibleWorkflows } from './workflows/visible-workflows.js';
-import { WorkflowsController } from './workflows/workflows.controller.js';
-import { WorkspaceController } from './workspace/workspace.controller.js';
 
 /** What the API consists of, apart from the contexts it calls. */
 export const externalApiParts = {
-  controllers: [
-    WorkflowsController,
-    CreateRunController,
-    RunsController,
-    ContinueRunController,
-    WorkspaceController,
-  ],
+  controllers: externalApiControllers,
   providers: [
     CallbackOutbox,
     CallbackPolicy,

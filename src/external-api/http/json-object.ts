@@ -6,4 +6,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Any JSON object. The strict parser has looked at what is inside. */
-export const jsonObject = z.custom<JsonObject>(isJsonObject, 'must be an object');
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, 'must be an object')
+  .meta({ openapi: { type: 'object', additionalProperties: true } });

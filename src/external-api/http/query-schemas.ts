@@ -6,7 +6,8 @@ export function queryInteger(min: number, max: number): z.ZodType<number, string
     .string()
     .regex(/^\d{1,15}$/, 'must be an integer')
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`)
+    .meta({ openapi: { type: 'integer', minimum: min, maximum: max } });
 }
 
 /** Query of the list of runs. */

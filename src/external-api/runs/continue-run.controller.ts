@@ -1,23 +1,18 @@
 import { Body, Controller, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ApiKeyIdentity } from '../../api-keys/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { AnswerHumanInput, CancelRun, RerunRun } from '../../engine/index.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
 import { isJsonObject, jsonObject } from '../http/json-object.js';
+import { answerNode, cancelRun, rerunRun } from '../openapi/operations.js';
 import { VisibleWorkflows } from '../workflows/visible-workflows.js';
 import { createdRun, type CreatedRun } from './created-run.js';
 import { GetRunResult } from './get-run-result.js';
+import { rerunRequest } from './rerun-request.js';
 import type { RunResult } from './run-result.js';
-
-export const rerunRequest = z
-  .object({ fromNodeId: z.string().max(64).nullish(), version: z.literal('latest').nullish() })
-  .nullish()
-  .transform((body) => ({
-    fromNodeId: body?.fromNodeId ?? undefined,
-    version: body?.version ?? undefined,
-  }));
 
 /** `{values: {…}}`, the values by field name; also without the frame. */
 export const nodeInputRequest = jsonObject.transform((body) =>
@@ -36,6 +31,7 @@ export class ContinueRunController {
     private readonly answerInput: AnswerHumanInput,
   ) {}
 
+  @Describe(cancelRun)
   @Post('cancel')
   @HttpCode(200)
   async cancel(
@@ -48,18 +44,25 @@ export class ContinueRunController {
     return ok(await this.result.execute(workflow, run));
   }
 
+  @Describe(rerunRun)
   @Post('rerun')
   async rerun(
     @Caller() caller: ApiKeyIdentity,
     @Param('workflowName') workflowName: string,
     @Param('runId') runId: string,
-    @Body(new ZodPipe(rerunRequest)) request: z.infer<typeof rerunRequest>,
+    @Body(new ZodPipe(rerunRequest.nullish())) request: z.infer<typeof rerunRequest> | null | undefined,
   ): Promise<Envelope<CreatedRun & { rerunOf: string }>> {
     await this.visible.findRun(caller, workflowName, runId);
-    const { run, workflow } = await this.rerunRun.execute({ runId, ...request, apiKeyName: caller.name });
+    const { run, workflow } = await this.rerunRun.execute({
+      runId,
+      fromNodeId: request?.fromNodeId ?? undefined,
+      version: request?.version ?? undefined,
+      apiKeyName: caller.name,
+    });
     return ok({ ...createdRun(workflow, run), rerunOf: runId });
   }
 
+  @Describe(answerNode)
   @Post('nodes/:nodeId/input')
   @HttpCode(200)
   async input(

@@ -2,11 +2,13 @@ import { Controller, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ApiKeyIdentity } from '../../api-keys/index.js';
 import { ok } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { RunAlreadyStartedError } from '../../runs/run-errors.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-keys.js';
+import { createRun } from '../openapi/operations.js';
 import { StreamRunEvents } from '../stream/stream-run-events.js';
 import { VisibleWorkflows } from '../workflows/visible-workflows.js';
 import { CreateExternalRun, type RunCreation } from './create-external-run.js';
@@ -27,6 +29,7 @@ export class CreateRunController {
     private readonly stream: StreamRunEvents,
   ) {}
 
+  @Describe(createRun)
   @Post()
   async create(
     @Caller() caller: ApiKeyIdentity,

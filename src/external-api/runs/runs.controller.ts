@@ -2,11 +2,13 @@ import { Controller, Get, HttpCode, Param, Post, Query, Req, Res, UseGuards } fr
 import type { Request, Response } from 'express';
 import type { ApiKeyIdentity } from '../../api-keys/index.js';
 import { ok, parseWith, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
 import { nodeLogQuery, runListQuery } from '../http/query-schemas.js';
 import { ReadNodeLogs, type NodeLogPage } from '../logs/read-node-logs.js';
+import { getNodeLogs, getRun, listRuns, startRun, streamRun } from '../openapi/operations.js';
 import { readLastEventId } from '../stream/last-event-id.js';
 import { StreamRunEvents } from '../stream/stream-run-events.js';
 import { VisibleWorkflows } from '../workflows/visible-workflows.js';
@@ -39,6 +41,7 @@ export class RunsController {
     private readonly nodeLogs: ReadNodeLogs,
   ) {}
 
+  @Describe(listRuns)
   @Get()
   async list(
     @Caller() caller: ApiKeyIdentity,
@@ -52,6 +55,7 @@ export class RunsController {
     return ok(runList(runs, limit));
   }
 
+  @Describe(startRun)
   @Post(':runId/start')
   @HttpCode(200)
   async start(
@@ -64,6 +68,7 @@ export class RunsController {
     return ok({ runId, status: 'RUNNING', startedAt, links: runLinks(workflow.name, runId) });
   }
 
+  @Describe(streamRun)
   @Get(':runId/stream')
   async events(
     @Caller() caller: ApiKeyIdentity,
@@ -78,6 +83,7 @@ export class RunsController {
     await this.stream.execute(runId, lastEventId, response);
   }
 
+  @Describe(getRun)
   @Get(':runId')
   async show(
     @Caller() caller: ApiKeyIdentity,
@@ -88,6 +94,7 @@ export class RunsController {
     return ok(await this.result.execute(workflow, run));
   }
 
+  @Describe(getNodeLogs)
   @Get(':runId/nodes/:nodeId/logs')
   async logs(
     @Caller() caller: ApiKeyIdentity,

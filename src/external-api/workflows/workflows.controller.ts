@@ -1,9 +1,11 @@
 import { Controller, Get, Param, UseGuards } from '@nestjs/common';
 import { mayUse, type ApiKeyIdentity } from '../../api-keys/index.js';
 import { ok, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { WorkflowRepository } from '../../workflows/index.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
+import { getWorkflow, listWorkflows } from '../openapi/operations.js';
 import { VisibleWorkflows } from './visible-workflows.js';
 import { workflowSummary, type WorkflowSummary } from './workflow-summary.js';
 
@@ -19,6 +21,7 @@ export class WorkflowsController {
   ) {}
 
   /** All of them: parameters for pages and searching are accepted and have no effect yet, as specified. */
+  @Describe(listWorkflows)
   @Get()
   async list(@Caller() caller: ApiKeyIdentity): Promise<Envelope<WorkflowSummary[]>> {
     const summaries: WorkflowSummary[] = [];
@@ -36,6 +39,7 @@ export class WorkflowsController {
     }
   }
 
+  @Describe(getWorkflow)
   @Get(':workflowName')
   async show(
     @Caller() caller: ApiKeyIdentity,

@@ -2,9 +2,11 @@ import { Controller, Get, Logger, Param, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import type { ApiKeyIdentity } from '../../api-keys/index.js';
 import { errorCode } from '../../common/errors/error-code.js';
+import { Describe } from '../../common/openapi/index.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
 import { ApiKeyGuard } from '../http/api-key.guard.js';
 import { Caller } from '../http/caller.js';
+import { downloadWorkspace } from '../openapi/operations.js';
 import { VisibleWorkflows } from '../workflows/visible-workflows.js';
 import { attachment } from './attachment.js';
 import { WorkspaceExpiredError } from './workspace-expired.error.js';
@@ -21,6 +23,7 @@ export class WorkspaceController {
     private readonly workspaces: Workspaces,
   ) {}
 
+  @Describe(downloadWorkspace)
   @Get()
   async download(
     @Caller() caller: ApiKeyIdentity,
