@@ -34,12 +34,3 @@ function asNodeFailure(error: unknown): NodeFailure {
   const message = error instanceof Error ? error.message : String(error);
   return new NodeFailure('NODE_ERROR', message, { cause: error });
 }
-
-/** Seconds to wait before the attempt after `attempt` (contract.md, `retry`): doubled each time, up to a limit. */
-export function backoffSeconds(
-  attempt: number,
-  retry: { backoffSeconds?: number; maxBackoffSeconds?: number } | undefined,
-): number {
-  const first = retry?.backoffSeconds ?? 1;
-  return Math.min(first * 2 ** (attempt - 1), retry?.maxBackoffSeconds ?? 60);
-}

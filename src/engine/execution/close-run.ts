@@ -41,7 +41,6 @@ function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
     scope: {},
     prefix: '',
     iterSeq: null,
-    concurrency: 1,
     settled: null,
   });
   const restored = restoreFrame(

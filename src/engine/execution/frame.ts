@@ -17,8 +17,6 @@ export interface Frame {
   readonly iterSeq: number | null;
   /** Planned, but without a free slot yet. */
   readonly queue: PlannedVisit[];
-  /** How many of its visits may run at the same time. */
-  readonly concurrency: number;
   /** Visits that have begun and not ended, waiting ones included. */
   running: number;
   /** Set for an iteration's item; called once its walk is over or given up. */
@@ -27,7 +25,7 @@ export interface Frame {
 }
 
 export function openFrame(
-  options: Pick<Frame, 'graph' | 'walk' | 'scope' | 'prefix' | 'iterSeq' | 'concurrency' | 'settled'>,
+  options: Pick<Frame, 'graph' | 'walk' | 'scope' | 'prefix' | 'iterSeq' | 'settled'>,
 ): Frame {
   return { ...options, queue: [], running: 0, over: false };
 }

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
-import type { VisitLogEntry, VisitRef } from '../../events/run-event.js';
-import { failed, succeeded, type Envelope } from '../../runs/envelope.js';
+import type { VisitLogEntry } from '../../events/run-event.js';
+import { failed, succeeded } from '../../runs/envelope.js';
 import type { JournalEntry } from '../../runs/journal/journal-entry.js';
 import type { RunJournal } from '../../runs/journal/run-journal.js';
 import type { RunLease } from '../../runs/leases/run-leases.js';
@@ -13,14 +12,17 @@ import type { WorkflowDefinition } from '../../workflows/workflow-definition.js'
 import type { NodeVisit, VisitedRun } from '../nodes/node-executor.js';
 import { NodeFailure } from '../nodes/node-failure.js';
 import { DagWalk } from '../walks/dag-walk.js';
-import type { PlannedVisit, SkippedNode, Walk, WalkNode, WalkOutcome } from '../walks/walk.js';
-import { attemptNode, backoffSeconds, type AttemptOutcome } from './attempt-node.js';
+import type { Walk, WalkNode, WalkOutcome } from '../walks/walk.js';
+import { attemptNode, type AttemptOutcome } from './attempt-node.js';
+import { backOff, mayRetry } from './retry-visit.js';
 import type { ExecutionServices } from './execution-services.js';
 import { openFrame, type Frame } from './frame.js';
-import { knownVisits, restoreFrame, visitKey, type KnownVisit } from './restore-frame.js';
+import { RunBudget } from './run-budget.js';
 import { failure, success, type RunAbort } from './run-ending.js';
 import { StreamedText } from './streamed-text.js';
+import { VisitBook } from './visit-book.js';
 import type { VisitState } from './visit-state.js';
+import { WakeClock } from './wake-clock.js';
 
 /** How an execution in this process came to its end. */
 export type ExecutionEnd =
@@ -54,29 +56,33 @@ const NEVER = new Date('9999-12-31T00:00:00Z');
  */
 export class RunExecution {
   readonly #root: Frame;
-  readonly #active = new Map<string, VisitState>();
+  readonly #book: VisitBook;
+  readonly #budget: RunBudget;
+  readonly #clock = new WakeClock(() => this.#wakeDue());
   readonly #tasks = new Set<Promise<void>>();
-  readonly #refs = new Map<string, VisitRef>();
-  readonly #known: Map<string, KnownVisit>;
   readonly #visitedRun: VisitedRun;
-  #lastSortOrder = 0;
-  #spent = { tokens: 0, toolCalls: 0 };
+  #runTimer: NodeJS.Timeout | null = null;
+  #wakesSeen: number;
   #abort: RunAbort | null = null;
   #end: ExecutionEnd | null = null;
   #finish!: (end: ExecutionEnd) => void;
-  #timers: { run: NodeJS.Timeout | null; wake: NodeJS.Timeout | null } = { run: null, wake: null };
-  #wakesSeen: number;
   readonly #finished = new Promise<ExecutionEnd>((resolve) => (this.#finish = resolve));
 
   constructor(
     private readonly input: ExecutionInput,
     private readonly services: ExecutionServices,
   ) {
-    const { run, workflow, walk, graph } = input;
-    this.#wakesSeen = input.lease.wakes;
-    this.#known = knownVisits(input.stored);
-    const concurrency = workflow.settings.concurrency ?? services.defaultConcurrency;
-    this.#root = openFrame({ graph, walk, concurrency, prefix: '', iterSeq: null, scope: {}, settled: null });
+    const { run, workflow, walk, graph, stored, lease } = input;
+    this.#wakesSeen = lease.wakes;
+    this.#root = openFrame({ graph, walk, prefix: '', iterSeq: null, scope: {}, settled: null });
+    this.#budget = new RunBudget(workflow.settings.budget, stored);
+    this.#book = new VisitBook({
+      stored,
+      slots: workflow.settings.concurrency ?? services.defaultConcurrency,
+      aborts: (node) => this.#failStrategy(node) === 'abort',
+      textOf: (visit) =>
+        new StreamedText(services.streamMergeMillis, (entry) => this.#recordLog(visit(), entry)),
+    });
     this.#visitedRun = {
       runId: run.runId,
       workflowId: run.workflowId,
@@ -93,22 +99,18 @@ export class RunExecution {
 
   /** Executes until the run ends, rests or is left. Never rejects for what happens inside the run. */
   async execute(): Promise<ExecutionEnd> {
-    const { stored, journal, workflow, run } = this.input;
+    const { journal, workflow, run } = this.input;
     const entry = newEntry();
-    if (journal.committedSeq === 0) entry.events.push({ kind: 'run-started' });
-    for (const visit of stored) {
-      this.#lastSortOrder = Math.max(this.#lastSortOrder, visit.sortOrder);
-      this.#spent.tokens += visit.tokens;
-      this.#spent.toolCalls += visit.toolCalls;
+    if (journal.committedSeq === 0) {
+      entry.events.push({ kind: 'run-started' });
+      this.#book.showReused(this.#root, entry);
     }
     const seconds = workflow.settings.runTimeoutSeconds;
     if (seconds !== undefined && run.startedAt) {
       const left = run.startedAt.getTime() + seconds * 1000 - Date.now();
-      this.#timers.run = setTimeout(() => this.#timeOut(seconds), Math.max(0, left));
+      this.#runTimer = setTimeout(() => this.#timeOut(seconds), Math.max(0, left));
     }
-    if (journal.committedSeq === 0) this.#showReused(stored, entry);
-    const begun = this.#restore(this.#root, entry);
-    await this.#step(this.#root, entry, begun);
+    await this.#step(this.#root, entry, this.#book.restore(this.#root, entry));
     return this.#finished;
   }
 
@@ -124,169 +126,29 @@ export class RunExecution {
     if (this.#end) return;
     // First: what the nodes do when they are told to stop must not count as an end of theirs.
     this.#finishWith({ kind: 'left', reason });
-    for (const visit of this.#active.values()) visit.controller.abort(reason);
+    for (const visit of this.#book.active) visit.controller.abort(reason);
   }
 
-  /** Resolves when the nodes that were told to stop have stopped, or after a moment's grace. */
+  /** Nodes that were told to stop get a moment, so that nothing of them happens after the run's end. */
   async stopped(): Promise<void> {
-    await this.#stopTasks();
+    if (this.#book.activeCount === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ABORT_GRACE_MILLIS);
+    });
+    await Promise.race([Promise.allSettled(this.#tasks), late]);
+    clearTimeout(timer);
   }
 
   /** Somebody answered, a child ended: waiting visits look again. `wakes` as the lease's renewal shows them. */
   async wake(wakes: number): Promise<void> {
     this.#wakesSeen = Math.max(this.#wakesSeen, wakes);
-    const waiting = [...this.#active.values()].filter(({ status }) => status === 'WAITING');
+    const waiting = this.#book.active.filter(({ status }) => status === 'WAITING');
     if (waiting.length === 0 || this.#end || this.#abort) return;
     const stored = await this.services.readWaiting(this.runId);
     for (const visit of waiting) {
       visit.waiting = stored.get(visit.ref.visitUuid) ?? visit.waiting;
       if (visit.status === 'WAITING') this.#resume(visit);
-    }
-  }
-
-  // --- beginning -------------------------------------------------------------------------------------------
-
-  #restore(frame: Frame, entry: JournalEntry): VisitState[] {
-    const restored = restoreFrame(
-      frame,
-      this.#known,
-      (visit, node) => this.#refOf(frame, visit, node),
-      (visit, node) =>
-        frame !== this.#root && (visit.errorCode === 'CANCELLED' || this.#failStrategy(node) === 'abort'),
-    );
-    for (const ref of restored.refs) this.#refs.set(ref.visitUuid, ref);
-    for (const skipped of restored.skip) this.#skip(frame, skipped, entry);
-    return restored.unfinished.map(({ known, node, ref }) => {
-      const visit = this.#newVisit(frame, node, ref, known.sortOrder, known.predecessors);
-      visit.tokens = known.tokens;
-      visit.toolCalls = known.toolCalls;
-      visit.attempt = known.attempt;
-      visit.waiting = known.waiting;
-      if (known.status !== 'WAITING') {
-        visit.attempt += 1;
-        visit.resumed = known.status === 'RUNNING';
-        entry.changed?.push(this.#change(visit, 'RUNNING'));
-        entry.events.push({ kind: 'visit-started', visit: ref, ...beginning(visit) });
-      }
-      return visit;
-    });
-  }
-
-  /** A rerun shows what it took over as it would show its own visits. */
-  #showReused(stored: readonly VisitEntity[], entry: JournalEntry): void {
-    for (const visit of stored) {
-      const node = this.#root.graph.node(visit.nodeId);
-      if (!node || !visit.envelope) continue;
-      const ref = this.#refOf(this.#root, visit, node);
-      const { attempt, sortOrder, predecessors, envelope } = visit;
-      entry.events.push({ kind: 'visit-started', visit: ref, attempt, sortOrder, predecessors });
-      entry.events.push({ kind: 'visit-ended', visit: ref, status: 'SUCCESS', envelope, errorCode: null });
-    }
-  }
-
-  #refOf(frame: Frame, visit: { visitUuid: string; iterSeq: number }, node: WalkNode): VisitRef {
-    return {
-      visitUuid: visit.visitUuid,
-      nodeId: frame.prefix + node.id,
-      nodeType: node.type,
-      label: node.data.label ?? node.id,
-      iterSeq: visit.iterSeq,
-    };
-  }
-
-  #newVisit(
-    frame: Frame,
-    node: WalkNode,
-    ref: VisitRef,
-    sortOrder: number,
-    predecessors: readonly string[],
-  ): VisitState {
-    const visit: VisitState = {
-      ref,
-      node,
-      frame,
-      sortOrder,
-      predecessors,
-      status: 'RUNNING',
-      attempt: 1,
-      resumed: false,
-      tokens: 0,
-      toolCalls: 0,
-      waiting: null,
-      wakeAt: null,
-      controller: new AbortController(),
-      text: new StreamedText(this.services.streamMergeMillis, (entry) => this.#record(visit, entry)),
-    };
-    this.#active.set(ref.visitUuid, visit);
-    frame.running += 1;
-    return visit;
-  }
-
-  #plan(frame: Frame, entry: JournalEntry): VisitState[] {
-    const step = frame.walk.advance();
-    for (const skipped of step.skip) this.#skip(frame, skipped, entry);
-    frame.queue.push(...step.begin);
-    const begun: VisitState[] = [];
-    while (frame.running < frame.concurrency) {
-      const planned = frame.queue.shift();
-      if (!planned) break;
-      const visit = this.#begin(frame, planned, entry);
-      if (visit) begun.push(visit);
-    }
-    return begun;
-  }
-
-  #begin(frame: Frame, planned: PlannedVisit, entry: JournalEntry): VisitState | null {
-    const node = frame.walk.node(planned.nodeId);
-    if (!node) return null;
-    const ref = this.#refOf(
-      frame,
-      { visitUuid: randomUUID(), iterSeq: frame.iterSeq ?? planned.iterSeq },
-      node,
-    );
-    this.#refs.set(ref.visitUuid, ref);
-    const visit = this.#newVisit(frame, node, ref, (this.#lastSortOrder += 1), planned.predecessors);
-    entry.begun?.push({
-      sortOrder: visit.sortOrder,
-      visitUuid: ref.visitUuid,
-      nodeId: ref.nodeId,
-      nodeType: ref.nodeType,
-      iterSeq: ref.iterSeq,
-      status: 'RUNNING',
-      predecessors: planned.predecessors,
-      skippedBecause: null,
-    });
-    entry.events.push({ kind: 'visit-started', visit: ref, ...beginning(visit) });
-    return visit;
-  }
-
-  #skip(frame: Frame, { nodeId, because }: SkippedNode, entry: JournalEntry): void {
-    const node = frame.walk.node(nodeId);
-    if (!node) return;
-    const ref = this.#refOf(frame, { visitUuid: randomUUID(), iterSeq: frame.iterSeq ?? 1 }, node);
-    const skippedBecause = because.map((id) => frame.prefix + id);
-    entry.begun?.push({
-      sortOrder: (this.#lastSortOrder += 1),
-      visitUuid: ref.visitUuid,
-      nodeId: ref.nodeId,
-      nodeType: ref.nodeType,
-      iterSeq: ref.iterSeq,
-      status: 'SKIPPED',
-      predecessors: [],
-      skippedBecause,
-    });
-    entry.events.push({ kind: 'node-skipped', visit: ref, skippedBecause });
-    if (frame !== this.#root) {
-      const begun = {
-        ...ref,
-        sortOrder: this.#lastSortOrder,
-        predecessors: [],
-        attempt: 1,
-        tokens: 0,
-        toolCalls: 0,
-      };
-      const end = { status: 'SKIPPED', envelope: null, errorCode: null, chosenHandle: null } as const;
-      this.#known.set(visitKey(ref), { ...begun, ...end, waiting: null });
     }
   }
 
@@ -305,16 +167,15 @@ export class RunExecution {
         ? await attemptNode(executor, this.#nodeVisit(visit), visit.controller)
         : { kind: 'failed', failure: new NodeFailure('NODE_TYPE', `no executor for ${visit.ref.nodeType}`) };
       if (this.#isOver(visit)) return;
-      if (!this.#mayRetry(visit, outcome)) return this.#settle(visit, outcome);
-      await this.#backOff(visit, outcome.failure);
+      if (!mayRetry(visit, outcome)) return this.#settle(visit, outcome);
+      await backOff(visit, outcome.failure);
       if (this.#isOver(visit)) return;
       visit.attempt += 1;
       visit.resumed = false;
       visit.controller = new AbortController();
-      await this.input.journal.record({
-        changed: [this.#change(visit, 'RUNNING')],
-        events: [{ kind: 'visit-started', visit: visit.ref, ...beginning(visit) }],
-      });
+      const entry = newEntry();
+      this.#book.beginAttempt(visit, entry);
+      await this.input.journal.record(entry);
     }
   }
 
@@ -322,60 +183,31 @@ export class RunExecution {
     return this.#end !== null || this.#abort !== null || visit.frame.over;
   }
 
-  #mayRetry(
-    visit: VisitState,
-    outcome: AttemptOutcome,
-  ): outcome is Extract<AttemptOutcome, { kind: 'failed' }> {
-    const attempts = visit.node.data.retry?.maxAttempts ?? 1;
-    return outcome.kind === 'failed' && outcome.failure.retryable && visit.attempt < attempts;
-  }
-
-  async #backOff(visit: VisitState, cause: NodeFailure): Promise<void> {
-    const seconds = backoffSeconds(visit.attempt, visit.node.data.retry);
-    visit.text.add({
-      type: 'info',
-      message: `attempt ${visit.attempt} failed: ${cause.message}; the next one follows in ${seconds} s`,
-    });
-    visit.controller = new AbortController();
-    const { signal } = visit.controller;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, seconds * 1000);
-      const stop = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      signal.addEventListener('abort', stop, { once: true });
-    });
-  }
-
   #nodeVisit(visit: VisitState): NodeVisit {
-    const { attempt, resumed } = visit;
+    const { attempt, resumed, node, ref } = visit;
     return {
       run: this.#visitedRun,
-      node: visit.node,
-      visitUuid: visit.ref.visitUuid,
-      nodeId: visit.ref.nodeId,
-      iterSeq: visit.ref.iterSeq,
+      node,
+      visitUuid: ref.visitUuid,
+      nodeId: ref.nodeId,
+      iterSeq: ref.iterSeq,
       attempt,
       resumed,
       scope: visit.frame.scope,
-      predecessors: visit.predecessors.flatMap((uuid) => {
-        const ref = this.#refs.get(uuid);
-        return ref ? [{ nodeId: ref.nodeId, label: ref.label }] : [];
-      }),
-      timeoutSeconds: visit.node.data.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+      predecessors: this.#book.predecessorsOf(visit),
+      timeoutSeconds: node.data.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
       waited: visit.waiting,
       walkItem: (item) => this.#walkItem(visit, item),
       log: (entry) => {
         // A node that was left behind may still talk; its visit has ended.
-        if (attempt === visit.attempt && this.#active.has(visit.ref.visitUuid)) visit.text.add(entry);
+        if (attempt === visit.attempt && this.#book.isActive(visit)) visit.text.add(entry);
       },
       spend: (amount) => this.#spend(visit, amount),
     };
   }
 
   /** Not awaited: the node goes on while its words are stored; their order is the journal's. */
-  #record(visit: VisitState, entry: VisitLogEntry): void {
+  #recordLog(visit: VisitState, entry: VisitLogEntry): void {
     if (this.#end) return;
     this.input.journal
       .record({ events: [{ kind: 'visit-logged', visit: visit.ref, entry }] })
@@ -385,20 +217,11 @@ export class RunExecution {
   #spend(visit: VisitState, { tokens = 0, toolCalls = 0 }: { tokens?: number; toolCalls?: number }): void {
     visit.tokens += tokens;
     visit.toolCalls += toolCalls;
-    this.#spent.tokens += tokens;
-    this.#spent.toolCalls += toolCalls;
-    const { budget } = this.input.workflow.settings;
-    const exceeded =
-      budget?.tokens !== undefined && this.#spent.tokens > budget.tokens
-        ? `${this.#spent.tokens} tokens of ${budget.tokens}`
-        : budget?.toolCalls !== undefined && this.#spent.toolCalls > budget.toolCalls
-          ? `${this.#spent.toolCalls} tool calls of ${budget.toolCalls}`
-          : null;
-    if (exceeded) {
-      const { nodeId, visitUuid } = visit.ref;
-      const error = `the run's budget is used up: ${exceeded}`;
-      this.abort({ statusReason: 'BUDGET', error, nodeId, visitUuid, code: 'BUDGET' });
-    }
+    const exceeded = this.#budget.spend({ tokens, toolCalls });
+    if (!exceeded) return;
+    const { nodeId, visitUuid } = visit.ref;
+    const error = `the run's budget is used up: ${exceeded}`;
+    this.abort({ statusReason: 'BUDGET', error, nodeId, visitUuid, code: 'BUDGET' });
   }
 
   #walkItem(
@@ -410,7 +233,6 @@ export class RunExecution {
       const frame = openFrame({
         graph,
         walk: new DagWalk(graph),
-        concurrency: this.#root.concurrency,
         prefix: `${parent.ref.nodeId}.`,
         iterSeq: item.iterSeq,
         scope: item.scope,
@@ -418,7 +240,7 @@ export class RunExecution {
       });
       item.signal.addEventListener('abort', () => this.#giveUpItem(frame), { once: true });
       const entry = newEntry();
-      const begun = this.#restore(frame, entry);
+      const begun = this.#book.restore(frame, entry);
       this.#step(frame, entry, begun).catch((error: unknown) => this.#fault(error));
     });
   }
@@ -426,54 +248,59 @@ export class RunExecution {
   /** The iteration no longer wants the item: its nodes are cancelled, and those not begun never will. */
   #giveUpItem(frame: Frame): void {
     if (frame.over || this.#end || this.#abort) return;
-    const entry = newEntry();
-    this.#cancelVisits(frame, entry);
     const error = 'the item was given up';
-    const outcome = { kind: 'failure', reason: 'NODE_FAILED', nodeId: null, visitUuid: null, error } as const;
-    this.input.journal.record(entry).then(
-      () => frame.settled?.(outcome),
-      (failed: unknown) => this.#fault(failed),
+    this.#failItem(frame, newEntry(), { nodeId: null, visitUuid: null, error }).catch((fault: unknown) =>
+      this.#fault(fault),
     );
   }
 
-  #cancelVisits(frame: Frame, entry: JournalEntry): void {
-    frame.over = true;
-    for (const visit of this.#active.values()) {
-      if (visit.frame !== frame) continue;
-      visit.controller.abort(new Error('another node of the item failed'));
-      this.#active.delete(visit.ref.visitUuid);
-      this.#endVisit(visit, failed('cancelled: another node failed'), 'CANCELLED', null, entry);
-    }
+  async #failItem(
+    frame: Frame,
+    entry: JournalEntry,
+    failure: { nodeId: string | null; visitUuid: string | null; error: string },
+  ): Promise<void> {
+    this.#book.closeFrame(frame, 'another node failed', entry);
+    await this.input.journal.record(entry);
+    frame.settled?.({ kind: 'failure', reason: 'NODE_FAILED', ...failure });
+    await this.#goOn(null);
   }
 
   // --- settling --------------------------------------------------------------------------------------------
 
   async #settle(visit: VisitState, outcome: AttemptOutcome): Promise<void> {
-    const { frame } = visit;
     const entry = newEntry();
     if (outcome.kind === 'waiting') return this.#wait(visit, outcome.waitingFor, outcome.wakeAt, entry);
-    const data =
-      outcome.kind === 'completed'
-        ? await this.services.largeOutputs.keep(this.#visitedRun, visit.ref, outcome.data)
-        : null;
+    if (outcome.kind === 'failed') return this.#settleFailure(visit, outcome.failure, entry);
+    const { frame, ref, node } = visit;
+    const data = await this.services.largeOutputs.keep(this.#visitedRun, ref, outcome.data);
     if (this.#isOver(visit)) return;
-    this.#active.delete(visit.ref.visitUuid);
-    frame.running -= 1;
-    const pending = visit.text.take();
-    if (pending) entry.events.push({ kind: 'visit-logged', visit: visit.ref, entry: pending });
-    if (outcome.kind === 'completed' && data) {
-      const handle = outcome.handle ?? null;
-      this.#endVisit(visit, succeeded(data), null, handle, entry);
-      frame.scope[visit.node.id] = data;
-      frame.walk.ended({ ...endedOf(visit), status: 'succeeded', handle, data, error: null });
-    } else if (outcome.kind === 'failed') {
-      const { message, code } = outcome.failure;
-      this.#endVisit(visit, failed(message), code, null, entry);
-      if (this.#failStrategy(visit.node) === 'abort') return this.#failFrame(visit, message, code, entry);
-      frame.scope[visit.node.id] = null;
-      frame.walk.ended({ ...endedOf(visit), status: 'failed', handle: null, data: null, error: message });
-    }
+    const handle = outcome.handle ?? null;
+    this.#book.end(visit, { envelope: succeeded(data), errorCode: null, chosenHandle: handle }, entry);
+    frame.scope[node.id] = data;
+    frame.walk.ended({ ...endedOf(visit), status: 'succeeded', handle, data, error: null });
     await this.#step(frame, entry, []);
+    await this.#goOn(frame);
+  }
+
+  /** `abort`: the run fails, or the iteration's item does. `skip`: downstream goes on and sees null. */
+  async #settleFailure(
+    visit: VisitState,
+    { message, code }: NodeFailure,
+    entry: JournalEntry,
+  ): Promise<void> {
+    const { frame, node } = visit;
+    this.#book.end(visit, { envelope: failed(message), errorCode: code, chosenHandle: null }, entry);
+    if (this.#failStrategy(node) === 'abort') {
+      const { nodeId, visitUuid } = visit.ref;
+      if (frame !== this.#root) return this.#failItem(frame, entry, { nodeId, visitUuid, error: message });
+      const statusReason = node.type === 'planner' ? 'PLANNER_FAILED' : 'NODE_FAILED';
+      this.#abortWith({ statusReason, error: message, nodeId, visitUuid, code }, entry);
+      return;
+    }
+    frame.scope[node.id] = null;
+    frame.walk.ended({ ...endedOf(visit), status: 'failed', handle: null, data: null, error: message });
+    await this.#step(frame, entry, []);
+    await this.#goOn(frame);
   }
 
   #failStrategy(node: WalkNode): FailStrategy {
@@ -482,69 +309,28 @@ export class RunExecution {
     return node.data.failStrategy ?? this.input.run.failStrategy ?? 'abort';
   }
 
-  #endVisit(
-    visit: VisitState,
-    envelope: Envelope,
-    errorCode: string | null,
-    chosenHandle: string | null,
-    entry: JournalEntry,
-  ): void {
-    const status = envelope.status === 200 ? 'SUCCESS' : 'FAILED';
-    entry.changed?.push({ ...this.#change(visit, status), envelope, errorCode, chosenHandle });
-    this.#know(visit, { status, envelope, errorCode, chosenHandle });
-    entry.events.push({ kind: 'visit-ended', visit: visit.ref, status, envelope, errorCode });
-  }
-
-  /** An iteration that is tried again in this process finds what its items have done. */
-  #know(
-    visit: VisitState,
-    end: Pick<KnownVisit, 'status' | 'envelope' | 'errorCode' | 'chosenHandle'>,
-  ): void {
-    if (visit.frame === this.#root) return;
-    const { ref, sortOrder, predecessors, attempt, tokens, toolCalls } = visit;
-    const { visitUuid, nodeId, iterSeq } = ref;
-    const begun = { visitUuid, nodeId, iterSeq, sortOrder, predecessors: [...predecessors], attempt };
-    this.#known.set(visitKey(ref), { ...begun, tokens, toolCalls, waiting: null, ...end });
-  }
-
-  #change(visit: VisitState, status: 'RUNNING' | 'WAITING' | 'SUCCESS' | 'FAILED') {
-    const { sortOrder, attempt, tokens, toolCalls } = visit;
-    return { sortOrder, status, attempt, tokens, toolCalls };
-  }
-
   /** Plans what follows in the frame, stores it together with what led to it, and only then lets it begin. */
   async #step(frame: Frame, entry: JournalEntry, restored: readonly VisitState[]): Promise<void> {
-    const begun = [...restored, ...this.#plan(frame, entry)];
+    const begun = [...restored, ...this.#book.plan(frame, entry)];
     let outcome: WalkOutcome | null = null;
     if (frame.running === 0 && frame.queue.length === 0) {
       outcome = frame.walk.outcome();
       frame.over = true;
-      if (frame === this.#root) {
-        await this.#endRun(outcome, entry);
-        return;
-      }
+      if (frame === this.#root) return this.#endRun(outcome, entry);
     }
-    if (isEmpty(entry)) {
-      for (const visit of begun) this.#launch(visit);
-    } else {
-      await this.input.journal.record(entry);
-      if (this.#end || this.#abort) return;
-      for (const visit of begun) this.#launch(visit);
-    }
+    if (!isEmpty(entry)) await this.input.journal.record(entry);
+    if (this.#end || this.#abort) return;
+    for (const visit of begun) this.#launch(visit);
     if (outcome) frame.settled?.(outcome);
   }
 
-  /** `abort` in a frame: the run fails, or the iteration's item does. */
-  async #failFrame(visit: VisitState, message: string, code: string, entry: JournalEntry): Promise<void> {
-    const { nodeId, visitUuid } = visit.ref;
-    if (visit.frame === this.#root) {
-      const statusReason = visit.node.type === 'planner' ? 'PLANNER_FAILED' : 'NODE_FAILED';
-      this.#abortWith({ statusReason, error: message, nodeId, visitUuid, code }, entry);
-      return;
+  /** A slot may have become free that another frame waits for. */
+  async #feed(fed: Frame | null): Promise<void> {
+    if (!this.#book.anyStarved) return;
+    for (const frame of this.#book.hungryFrames) {
+      if (this.#end || this.#abort) return;
+      if (frame !== fed && this.#book.hungryFrames.includes(frame)) await this.#step(frame, newEntry(), []);
     }
-    this.#cancelVisits(visit.frame, entry);
-    await this.input.journal.record(entry);
-    visit.frame.settled?.({ kind: 'failure', reason: 'NODE_FAILED', nodeId, visitUuid, error: message });
   }
 
   // --- waiting ---------------------------------------------------------------------------------------------
@@ -555,43 +341,46 @@ export class RunExecution {
     wakeAt: Date | null,
     entry: JournalEntry,
   ): Promise<void> {
-    const news = visit.waiting === null;
-    visit.status = 'WAITING';
-    visit.waiting = waitingFor;
-    visit.wakeAt = wakeAt;
-    if (news) {
-      const pending = visit.text.take();
-      if (pending) entry.events.push({ kind: 'visit-logged', visit: visit.ref, entry: pending });
-      entry.changed?.push({ ...this.#change(visit, 'WAITING'), waiting: waitingFor });
-      entry.events.push({ kind: 'visit-waiting', visit: visit.ref, waitingFor });
-    }
-    const all = [...this.#active.values()];
-    if (all.every(({ status }) => status === 'WAITING') && this.#root.queue.length === 0) {
-      const wake = all.reduce((first, one) => (one.wakeAt && one.wakeAt < first ? one.wakeAt : first), NEVER);
-      entry.rest = { wakeAt: wake, wakesSeen: this.#wakesSeen };
-      await this.input.journal.record(entry);
-      this.#finishWith({ kind: 'rests', wakeAt: wake });
-      return;
-    }
+    const isNews = visit.waiting === null;
+    Object.assign(visit, { status: 'WAITING', waiting: waitingFor, wakeAt });
+    if (isNews) this.#book.wait(visit, entry);
+    if (this.#mayRest()) return this.#rest(entry);
     if (!isEmpty(entry)) await this.input.journal.record(entry);
-    this.#scheduleWake();
+    await this.#goOn(null);
   }
 
-  #scheduleWake(): void {
-    if (this.#timers.wake) clearTimeout(this.#timers.wake);
-    const due = [...this.#active.values()].flatMap(({ status, wakeAt }) =>
-      status === 'WAITING' && wakeAt ? [wakeAt.getTime()] : [],
-    );
-    if (due.length === 0 || this.#end) return;
-    // A timer holds at most 2^31 ms; a later one is set when this one is over.
-    const wait = Math.min(Math.max(0, Math.min(...due) - Date.now()), 2 ** 30);
-    this.#timers.wake = setTimeout(() => {
-      for (const visit of this.#active.values()) {
-        if (visit.status === 'WAITING' && visit.wakeAt && visit.wakeAt.getTime() <= Date.now())
-          this.#resume(visit);
-      }
-      this.#scheduleWake();
-    }, wait);
+  /** After a step: whoever waited for a slot begins, or, where nothing is left but waiting, the run rests. */
+  async #goOn(fed: Frame | null): Promise<void> {
+    await this.#feed(fed);
+    if (this.#end || this.#abort) return;
+    if (this.#mayRest()) await this.#rest(newEntry());
+    else this.#setClock();
+  }
+
+  #mayRest(): boolean {
+    const { active, anyStarved } = this.#book;
+    return active.length > 0 && !anyStarved && active.every(({ status }) => status === 'WAITING');
+  }
+
+  async #rest(entry: JournalEntry): Promise<void> {
+    const wakeAts = this.#book.active.map(({ wakeAt }) => wakeAt ?? NEVER);
+    const wakeAt = wakeAts.reduce((earliest, one) => (one < earliest ? one : earliest), NEVER);
+    await this.input.journal.record({ ...entry, rest: { wakeAt, wakesSeen: this.#wakesSeen } });
+    this.#finishWith({ kind: 'rests', wakeAt });
+  }
+
+  #setClock(): void {
+    if (this.#end) return;
+    const waiting = this.#book.active.filter(({ status }) => status === 'WAITING');
+    if (waiting.length > 0) this.#clock.set(waiting.flatMap(({ wakeAt }) => wakeAt ?? []));
+  }
+
+  #wakeDue(): void {
+    for (const visit of this.#book.active) {
+      if (visit.status === 'WAITING' && visit.wakeAt && visit.wakeAt.getTime() <= Date.now())
+        this.#resume(visit);
+    }
+    this.#setClock();
   }
 
   #resume(visit: VisitState): void {
@@ -602,16 +391,14 @@ export class RunExecution {
   // --- ending ----------------------------------------------------------------------------------------------
 
   async #endRun(outcome: WalkOutcome, entry: JournalEntry): Promise<void> {
-    const { runId } = this;
-    const { name } = this.input.workflow;
     if (outcome.kind === 'failure') {
       const { reason, error, nodeId, visitUuid } = outcome;
       this.#abortWith({ statusReason: reason, error, nodeId, visitUuid, code: reason }, entry);
       return;
     }
-    const files = await this.services.workspaces.listFiles(runId);
+    const files = await this.services.workspaces.listFiles(this.runId);
     if (this.#end) return;
-    const { end, event } = success(runId, name, outcome.outputs, files);
+    const { end, event } = success(this.runId, this.input.workflow.name, outcome.outputs, files);
     await this.#recordEnd({ ...entry, end, events: [...entry.events, event] });
   }
 
@@ -623,34 +410,20 @@ export class RunExecution {
   #abortWith(reason: RunAbort, entry: JournalEntry): void {
     if (this.#abort || this.#end) return;
     this.#abort = reason;
-    for (const visit of this.#active.values()) visit.controller.abort(new Error(reason.error));
+    for (const visit of this.#book.active) visit.controller.abort(new Error(reason.error));
     this.#closeAfterAbort(reason, entry).catch((error: unknown) => this.#fault(error));
   }
 
   async #closeAfterAbort(reason: RunAbort, entry: JournalEntry): Promise<void> {
-    await this.#stopTasks();
-    for (const visit of this.#active.values()) {
-      const pending = visit.text.take();
-      if (pending) entry.events.push({ kind: 'visit-logged', visit: visit.ref, entry: pending });
-      this.#endVisit(visit, failed(`cancelled: ${reason.error}`), 'CANCELLED', null, entry);
-    }
+    await this.stopped();
+    for (const visit of this.#book.active) this.#book.cancel(visit, reason.error, entry);
     const because = reason.nodeId === null ? [] : [reason.nodeId];
-    for (const nodeId of this.#root.walk.undecided()) this.#skip(this.#root, { nodeId, because }, entry);
-    for (const { nodeId } of this.#root.queue) this.#skip(this.#root, { nodeId, because }, entry);
+    const { walk, queue } = this.#root;
+    const notBegun = [...walk.undecided(), ...queue.map(({ nodeId }) => nodeId)];
+    for (const nodeId of notBegun) this.#book.skip(this.#root, { nodeId, because }, entry);
     const { end, event } = failure(this.runId, this.input.workflow.name, reason);
     entry.events.push(event);
     await this.#recordEnd({ ...entry, end });
-  }
-
-  /** Nodes that were told to stop get a moment, so that nothing of them happens after the run's end. */
-  async #stopTasks(): Promise<void> {
-    if (this.#active.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ABORT_GRACE_MILLIS);
-    });
-    await Promise.race([Promise.allSettled(this.#tasks), late]);
-    clearTimeout(timer);
   }
 
   async #recordEnd(entry: JournalEntry): Promise<void> {
@@ -661,8 +434,9 @@ export class RunExecution {
   #finishWith(end: ExecutionEnd): void {
     if (this.#end) return;
     this.#end = end;
-    for (const timer of Object.values(this.#timers)) if (timer) clearTimeout(timer);
-    for (const visit of this.#active.values()) visit.text.take();
+    if (this.#runTimer) clearTimeout(this.#runTimer);
+    this.#clock.stop();
+    for (const visit of this.#book.active) visit.text.take();
     this.#finish(end);
   }
 
@@ -678,10 +452,6 @@ function newEntry(): JournalEntry {
 
 function isEmpty(entry: JournalEntry): boolean {
   return entry.events.length === 0 && !entry.begun?.length && !entry.changed?.length && !entry.end;
-}
-
-function beginning({ attempt, sortOrder, predecessors }: VisitState) {
-  return { attempt, sortOrder, predecessors };
 }
 
 function endedOf({ ref, node }: VisitState) {

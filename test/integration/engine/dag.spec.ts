@@ -195,10 +195,14 @@ describe('a DAG run', () => {
   it('holds its concurrency limit and still runs everything', async () => {
     let now = 0;
     let most = 0;
+    let open: () => void = () => undefined;
+    const three = new Promise<void>((resolve) => (open = resolve));
     const ids = Array.from({ length: 20 }, (_, at) => `n${at}`);
     for (const id of ids) {
       test.runtime.on(id, async () => {
         most = Math.max(most, (now += 1));
+        if (now === 3) open();
+        await three;
         await new Promise((resolve) => setImmediate(resolve));
         now -= 1;
         return [says(id)];

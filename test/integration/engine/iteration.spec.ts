@@ -182,6 +182,44 @@ describe('iteration in a run', () => {
     expect(test.runtime.callsOf('each.work')).toBe(5);
   });
 
+  it('keeps to the run’s concurrency, its items included', async () => {
+    const test = await start();
+    let acting = 0;
+    let most = 0;
+    let open: () => void = () => undefined;
+    const three = new Promise<void>((resolve) => (open = resolve));
+    const work = async () => {
+      acting += 1;
+      most = Math.max(most, acting);
+      if (acting === 3) open();
+      await three;
+      await new Promise((resolve) => setImmediate(resolve));
+      acting -= 1;
+      return [says('done')];
+    };
+    for (const id of ['each.a', 'each.b', 'c1', 'c2', 'c3']) test.runtime.on(id, work);
+    const graph = {
+      nodes: [agent('a'), agent('b'), output({ x: '{{ a.text }}{{ b.text }}' }, 'o')],
+      edges: [edge('a', 'o'), edge('b', 'o')],
+    };
+    const wide = {
+      nodes: [
+        input(),
+        each(graph, { concurrency: 10 }),
+        agent('c1'),
+        agent('c2'),
+        agent('c3'),
+        output({ all: '{{ each.items }}' }),
+      ],
+      edges: ['each', 'c1', 'c2', 'c3'].flatMap((id) => [edge('in', id), edge(id, 'out')]),
+    };
+    const workflow = await test.workflow(wide, { settings: { concurrency: 3 } });
+    const { run, visits } = await test.runToEnd(workflow, { list: Array(12).fill(0) });
+    expect(run.outputs).toEqual({ all: Array(12).fill({ x: 'donedone' }) });
+    expect(visits).toHaveLength(6 + 36);
+    expect(most).toBe(3);
+  });
+
   it('tries a failed item again where a restart cut off what followed from it', async () => {
     const first = await start('first');
     first.runtime.on('each.work', () => [fails('boom')]);

@@ -53,6 +53,30 @@ describe('runs that wait', () => {
     expect(run.outputs).toEqual({ ok: answers[0].status === 'fulfilled' });
   });
 
+  it('holds no slot of the run while it waits, and lets it rest once nothing else is left', async () => {
+    const workflow = await test.workflow(
+      {
+        nodes: [
+          input(who),
+          approval,
+          agent('a'),
+          agent('b'),
+          output({ x: '{{ ask.ok }}{{ a.text }}{{ b.text }}' }),
+        ],
+        edges: ['ask', 'a', 'b'].flatMap((id) => [edge('in', id), edge(id, 'out')]),
+      },
+      { settings: { concurrency: 1 } },
+    );
+    const runId = await test.start(workflow, { who: 'x' });
+    await rests(runId);
+    const stored = await test.visits.ofRun(runId);
+    expect(stored.map(({ nodeId, status }) => `${nodeId} ${status}`)).toEqual([
+      ...['in SUCCESS', 'ask WAITING', 'a SUCCESS', 'b SUCCESS'],
+    ]);
+    await test.engine.answerHumanInput.execute(runId, 'ask', { ok: true });
+    expect((await test.end(runId)).run.outputs).toEqual({ x: 'truea doneb done' });
+  });
+
   it('is answered while another node still runs', async () => {
     let finish: () => void = () => undefined;
     test.runtime.on('busy', async () => {

@@ -1,0 +1,40 @@
+import type { NodeFailure } from '../nodes/node-failure.js';
+import type { AttemptOutcome } from './attempt-node.js';
+import type { VisitState } from './visit-state.js';
+
+/** Whether a further attempt follows (contract.md, `retry`): only after a failure that may be tried again. */
+export function mayRetry(
+  visit: VisitState,
+  outcome: AttemptOutcome,
+): outcome is Extract<AttemptOutcome, { kind: 'failed' }> {
+  const attempts = visit.node.data.retry?.maxAttempts ?? 1;
+  return outcome.kind === 'failed' && outcome.failure.retryable && visit.attempt < attempts;
+}
+
+/** Seconds to wait before the attempt after `attempt`: doubled each time, up to a limit. */
+export function backoffSeconds(
+  attempt: number,
+  retry: { backoffSeconds?: number; maxBackoffSeconds?: number } | undefined,
+): number {
+  const first = retry?.backoffSeconds ?? 1;
+  return Math.min(first * 2 ** (attempt - 1), retry?.maxBackoffSeconds ?? 60);
+}
+
+/** Waits before the next attempt, or until the visit is told to stop. */
+export async function backOff(visit: VisitState, cause: NodeFailure): Promise<void> {
+  const seconds = backoffSeconds(visit.attempt, visit.node.data.retry);
+  visit.text.add({
+    type: 'info',
+    message: `attempt ${visit.attempt} failed: ${cause.message}; the next one follows in ${seconds} s`,
+  });
+  visit.controller = new AbortController();
+  const { signal } = visit.controller;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    const stop = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
