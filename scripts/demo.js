@@ -5,7 +5,7 @@
  * if the run succeeded and left its report.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -156,6 +156,8 @@ async function main(base) {
 
 buildWhenStale();
 const dataDir = mkdtempSync(path.join(tmpdir(), 'agent-management-demo-'));
+// As root, PostgreSQL runs as another user, who has to get there.
+chmodSync(dataDir, 0o711);
 const server = await startServer(path.join(dataDir, 'data'));
 try {
   process.exitCode = (await main(server.base)) ? 0 : 1;

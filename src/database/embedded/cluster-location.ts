@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, lchown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { BELONGS_TO, removeAbandonedClusters } from './abandoned-clusters.js';
 import { canEnter, runIdentity, statIfPresent, type RunIdentity } from './run-identity.js';
 
 /** Where root keeps clusters and binaries that PostgreSQL's user cannot reach elsewhere (decision 46). */
@@ -56,10 +57,11 @@ async function choosePlace(
     );
   }
   const place = path.join(systemDirectory, randomBytes(8).toString('hex'));
+  await removeAbandonedClusters(systemDirectory);
   await mkdir(systemDirectory, { recursive: true, mode: 0o755 });
   await mkdir(place, { mode: 0o711 });
   await chmod(place, 0o711);
-  await writeFile(path.join(place, 'belongs-to'), `${home}\n`, { mode: 0o600 });
+  await writeFile(path.join(place, BELONGS_TO), `${home}\n`, { mode: 0o600 });
   await writeFile(pointer, `${place}\n`, { mode: 0o600 });
   return place;
 }

@@ -18,6 +18,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
+import { removeAbandonedClusters } from '../../../src/database/embedded/abandoned-clusters.js';
 import { EmbeddedPostgres } from '../../../src/database/embedded/embedded-postgres.js';
 import { findPostgresBinaries } from '../../../src/database/embedded/postgres-binaries.js';
 import { openDatabase } from '../../../src/database/open-database.js';
@@ -182,5 +183,25 @@ describe('the embedded PostgreSQL', () => {
     const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...NOBODY, cwd: '/' });
     expect(stdout).toMatch(/^postgres \(PostgreSQL\) \d+/);
     expect(await readdir(copies)).toHaveLength(1);
+  });
+});
+
+describe('clusters whose data folder is gone', () => {
+  it('go with it when it was temporary, and stay when it may only be unmounted', async () => {
+    const system = await mkdtemp(path.join(tmpdir(), 'system-'));
+    const homes = {
+      gone: path.join(system, 'temporary/gone/postgres'),
+      there: path.join(system, 'temporary/there/postgres'),
+      unmounted: '/mnt/unmounted/data/postgres',
+    };
+    await mkdir(homes.there, { recursive: true });
+    for (const [name, home] of Object.entries(homes)) {
+      await mkdir(path.join(system, name));
+      await writeFile(path.join(system, name, 'belongs-to'), `${home}\n`);
+    }
+    await mkdir(path.join(system, 'postgresql-18'));
+    await removeAbandonedClusters(system, [path.join(system, 'temporary')]);
+    expect((await readdir(system)).sort()).toEqual(['postgresql-18', 'temporary', 'there', 'unmounted']);
+    await rm(system, { recursive: true });
   });
 });
