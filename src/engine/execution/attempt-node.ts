@@ -21,8 +21,9 @@ export function attemptNode(
       controller.abort(failure);
       fail(failure);
     }, visit.timeoutSeconds * 1000);
-    executor
-      .execute(visit, controller.signal)
+    // An executor may throw before it gives its promise: that too is the node's failure, not the run's.
+    const execute = async (): Promise<NodeResult> => executor.execute(visit, controller.signal);
+    execute()
       .then(resolve, (error: unknown) => fail(asNodeFailure(error)))
       .finally(() => clearTimeout(deadline));
   });
