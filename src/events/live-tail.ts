@@ -1,5 +1,5 @@
 import type { Subscription } from 'rxjs';
-import { frameEvent, type EventFrame } from './event-frame.js';
+import { frameEvent, joinFrames, type EventFrame } from './event-frame.js';
 import { FrameRing, type RingLimits } from './frame-ring.js';
 import { ReadSlots } from './read-slots.js';
 import type { RunEventBus } from './run-event-bus.js';
@@ -27,21 +27,35 @@ export const LIVE_TAIL_DEFAULTS: LiveTailOptions = {
   concurrentReads: 3,
 };
 
+/** News that came together are written together, up to this: what one write may add to a stalled client's buffer. */
+const WRITE_BYTES = 64 * 1024;
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 
 /** What is known of one run while it has readers. */
 class RunTail {
   readonly readers = new Set<TailReader>();
   readonly ring: FrameRing;
+  readonly #fresh: EventFrame[] = [];
   heardAt = 0;
 
   constructor(limits: RingLimits) {
     this.ring = new FrameRing(limits);
   }
 
+  /**
+   * Keeps the frame and hands it to the readers after this turn of the event loop, together with what else comes in
+   * it: publishers never wait for readers, and the busier the process is, the fewer writes each event costs.
+   */
   take(frame: EventFrame): void {
     if (!this.ring.push(frame)) return;
-    for (const reader of this.readers) reader.offer(frame);
+    if (this.#fresh.length === 0) setImmediate(() => this.#deliver());
+    this.#fresh.push(frame);
+  }
+
+  #deliver(): void {
+    for (const frame of joinFrames(this.#fresh.splice(0), WRITE_BYTES)) {
+      for (const reader of this.readers) reader.offer(frame);
+    }
   }
 }
 

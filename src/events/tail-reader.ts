@@ -48,12 +48,12 @@ export class TailReader {
     this.#pump();
   }
 
-  /** A new event of the run. Written at once when the reader has kept up; otherwise it comes to it by itself. */
+  /** News of the run. Written at once when the reader has kept up; otherwise it comes to it by itself. */
   offer(frame: EventFrame): void {
     if (this.#pumping) {
       this.#missed = true;
     } else if (!this.#closed && !this.#blocked) {
-      if (frame.seq === this.#cursor + 1) this.#write(frame);
+      if (frame.first === this.#cursor + 1) this.#write(frame);
       else if (frame.seq > this.#cursor) this.#pump();
     }
   }
