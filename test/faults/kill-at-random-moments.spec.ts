@@ -108,22 +108,27 @@ it(`runs of every node type survive ${KILLS} times kill -9 at random moments`, a
   expect(types.length).toBeGreaterThan(3);
 }, 900_000);
 
-/** Half of the kills come after a random time, the others with or shortly after an event of some kind. */
+/** Some kills come early, in the middle of the recovery, some after so many events, some at a wanted one. */
 async function moment(runs: DrivenRuns): Promise<void> {
-  if (random.next() < 0.5) {
-    await delay(random.between(0, 1_500));
+  const kind = random.pick(['early', 'counted', 'counted', 'wanted', 'wanted'] as const);
+  if (kind === 'early') {
+    await delay(random.between(0, 300));
     return;
   }
   const wanted = random.pick(MOMENTS);
-  let listening = (): void => undefined;
-  const seen = new Promise<void>((resolve) => {
-    listening = runs.listen(({ event, payload }) => {
-      if (event === 'node_status' && payload.nodeType === wanted.nodeType && payload.status === wanted.status)
-        resolve();
+  let left = kind === 'counted' ? random.between(1, 60) : 1;
+  let stop: () => void = () => undefined;
+  const come = new Promise<void>((resolve) => {
+    stop = runs.listen(({ event, payload }) => {
+      const isWanted =
+        event === 'node_status' && payload.nodeType === wanted.nodeType && payload.status === wanted.status;
+      if (kind === 'wanted' && !isWanted) return;
+      left -= 1;
+      if (left === 0) resolve();
     });
   });
-  await Promise.race([seen, delay(2_000)]);
-  listening();
+  await Promise.race([come, delay(2_500)]);
+  stop();
   await delay(random.between(0, 25));
 }
 

@@ -117,7 +117,7 @@ export class DrivenRuns {
       }
     }
     if (workload.outputs) {
-      const { _workingDirFiles, _runId, ...own } = outputs ?? {};
+      const own = Object.fromEntries(Object.entries(outputs ?? {}).filter(([name]) => !name.startsWith('_')));
       const wanted = JSON.stringify(workload.outputs(tag));
       if (JSON.stringify(own) !== wanted) problems.push(`outputs ${JSON.stringify(own)}, not ${wanted}`);
     }
