@@ -51,8 +51,7 @@ export async function startServer(
       bodyParser: false,
       abortOnError: false,
     });
-    const redactor = app.get(SecretRedactor);
-    redaction.redact = (text) => redactor.redact(text);
+    keepSecretsOutOfTheLog(app.get(SecretRedactor), redaction, loaded, database.address.url);
     configureHttp(app);
     const url = await listen(app, loaded);
     return { url, lost: database.lost, close };
@@ -60,6 +59,26 @@ export async function startServer(
     await close();
     throw error;
   }
+}
+
+/**
+ * Beside what the redactor knows (it also cleans what is stored and shown): keys of callers and passwords of addresses,
+ * which no content can hold but by chance.
+ */
+function keepSecretsOutOfTheLog(
+  redactor: SecretRedactor,
+  redaction: LogRedaction,
+  { config, secrets }: LoadedConfig,
+  databaseUrl: string,
+): void {
+  const ofTheServer = new SecretRedactor();
+  secrets.observe((key, value) => ofTheServer.register(key, value));
+  for (const address of [databaseUrl, config.redisUrl]) {
+    if (address === null || !URL.canParse(address)) continue;
+    const { protocol, password } = new URL(address);
+    if (password !== '') ofTheServer.register(`the password of ${protocol}`, decodeURIComponent(password));
+  }
+  redaction.redact = (text) => ofTheServer.redact(redactor.redact(text));
 }
 
 function configureHttp(app: NestExpressApplication): void {

@@ -227,6 +227,17 @@ describe('loadConfig', () => {
     expect(refusal(environment as Record<string, string>).message).toMatch(expected);
   });
 
+  it('takes a password of the database from the environment only, in production', () => {
+    const CONFIG_FILE = file('db.yaml', 'database-url: postgres://u:hidden@db/x\n');
+    const { message } = refusal({ NODE_ENV: 'production', CONFIG_FILE });
+    expect(message).toContain(
+      'database-url: a password is refused in a file in production; use DATABASE_URL',
+    );
+    expect(message).not.toContain('hidden');
+    expect(load({ NODE_ENV: 'production', DATABASE_URL: 'postgres://u:p@db/x' }).databaseUrl).toMatch(/db/);
+    expect(load({ CONFIG_FILE }).databaseUrl).toMatch(/db/);
+  });
+
   it('is provided through Nest', async () => {
     const loaded = loadConfig({ PORT: '5' });
     const nest = await NestFactory.createApplicationContext(AppConfigModule.forRoot(loaded), {

@@ -6,7 +6,7 @@ import { appConfigSchema, type AppConfig } from './app-config.js';
 import { ConfigError, type ConfigProblem } from './config-error.js';
 import { ConfigLayers } from './config-layers.js';
 import { addEnvironment, type Environment } from './environment-overrides.js';
-import { yamlPath } from './key-names.js';
+import { environmentName, yamlPath } from './key-names.js';
 import { SecretReader } from './secret-reader.js';
 import { startProblems } from './start-rules.js';
 
@@ -43,9 +43,23 @@ export function loadConfig(
   if (!parsed.success) throw new ConfigError(problems);
   const config: AppConfig = { environment: mode.data, ...parsed.data };
   const secrets = new SecretReader({ ...environment });
-  problems.push(...startProblems(config, secrets));
+  problems.push(...startProblems(config, secrets), ...passwordProblems(config, layers));
   if (problems.length > 0) throw new ConfigError(problems);
   return { config: deepFreeze(config), secrets };
+}
+
+/** Decision 5: files hold no secrets in production; the environment may. */
+function passwordProblems(config: AppConfig, layers: ConfigLayers): ConfigProblem[] {
+  if (config.environment !== 'production') return [];
+  return (['databaseUrl', 'redisUrl'] as const).flatMap((key) => {
+    const url = config[key];
+    const variable = environmentName([key]);
+    const { key: written, source } = layers.describe([key]);
+    if (url === null || source === variable || !URL.canParse(url) || new URL(url).password === '') return [];
+    return [
+      { key: written, message: `a password is refused in a file in production; use ${variable}`, source },
+    ];
+  });
 }
 
 function configFiles(directory: string, mode: string, extra: string | undefined): string[] {

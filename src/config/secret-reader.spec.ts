@@ -32,4 +32,16 @@ describe('SecretReader', () => {
   ])('refuses %p, naming the key', (source, message) => {
     expect(() => reader.read(source, 'k')).toThrow(message);
   });
+
+  it('tells who watches what it has read and reads', () => {
+    const watched = new SecretReader({ A: 'value-a' });
+    const seen: string[][] = [];
+    watched.read({ literal: 'early' }, 'first');
+    watched.observe((key, value) => seen.push([key, value]));
+    watched.read({ env: 'A' }, 'second');
+    expect(seen).toEqual([
+      ['first', 'early'],
+      ['second', 'value-a'],
+    ]);
+  });
 });

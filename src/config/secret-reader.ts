@@ -34,11 +34,28 @@ interface CachedFile {
  */
 export class SecretReader {
   readonly #files = new Map<string, CachedFile>();
+  /** What was read before anybody watched: by the checks at the start. */
+  readonly #early = new Map<string, string>();
+  #watch: ((key: string, value: string) => void) | null = null;
 
   constructor(private readonly environment: Environment) {}
 
+  /** `watch` is told every value that was or will be read, so that it can be kept out of the log. */
+  observe(watch: (key: string, value: string) => void): void {
+    this.#watch = watch;
+    for (const [key, value] of this.#early) watch(key, value);
+    this.#early.clear();
+  }
+
   /** `key` is the configuration key that names the source, for the error. */
   read(source: SecretSource, key: string): string {
+    const value = this.#resolve(source, key);
+    if (this.#watch) this.#watch(key, value);
+    else this.#early.set(key, value);
+    return value;
+  }
+
+  #resolve(source: SecretSource, key: string): string {
     const given = [source.literal, source.env, source.file].filter((one) => one !== undefined);
     if (given.length !== 1) throw new SecretUnavailableError(key, 'needs exactly one source of its secret');
     if (source.literal !== undefined) return source.literal;
