@@ -4,11 +4,11 @@ import { LruCache } from '../common/cache/lru-cache.js';
 import { deepFreeze } from './deep-freeze.js';
 import type { GraphData, WorkflowMode, WorkflowSettings } from './graph/graph-data.js';
 import type { WorkflowDefinition } from './workflow-definition.js';
+import { workflowIdOf } from './workflow-id.js';
+import { WorkflowLookups } from './workflow-lookups.js';
 import { WorkflowVersionEntity } from './workflow-version.entity.js';
 import { WorkflowEntity } from './workflow.entity.js';
 
-/** The largest value of PostgreSQL's bigint. */
-const MAX_ID = 9_223_372_036_854_775_807n;
 /** Nodes and edges of versions kept in memory: they never change. */
 const CACHED_ELEMENTS = 100_000;
 
@@ -25,7 +25,11 @@ export interface VersionSummary {
 export class WorkflowRepository {
   readonly #versions = new LruCache<string, VersionContent>(CACHED_ELEMENTS);
 
-  constructor(private readonly dataSource: DataSource) {}
+  readonly #lookups: WorkflowLookups;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.#lookups = new WorkflowLookups(dataSource);
+  }
 
   /** Its current version, by name, or by id where no name matches and it is digits only (decision 9). */
   async findByNameOrId(nameOrId: string): Promise<WorkflowDefinition | null> {
@@ -35,14 +39,14 @@ export class WorkflowRepository {
 
   /** The current version of a living workflow, by its id alone: a name may be made of the same digits. */
   async findCurrent(workflowId: string | number): Promise<WorkflowDefinition | null> {
-    const id = asId(String(workflowId));
+    const id = workflowIdOf(String(workflowId));
     const row = id === null ? null : await this.#workflows().findOneBy({ id, deletedAt: IsNull() });
     return row && this.#withVersion(row, row.currentVersion);
   }
 
   /** Any version, also of a deleted workflow: its runs go on. `workflowId` is decimal digits. */
   async findVersion(workflowId: string | number, version: number): Promise<WorkflowDefinition | null> {
-    const id = asId(String(workflowId));
+    const id = workflowIdOf(String(workflowId));
     if (id === null || !Number.isSafeInteger(version) || version < 1 || version > 2 ** 31 - 1) return null;
     const row = await this.#workflows().findOneBy({ id });
     return row && this.#withVersion(row, version);
@@ -51,9 +55,10 @@ export class WorkflowRepository {
   /** The living workflow's row, without its graph. */
   async findRow(nameOrId: string, manager?: EntityManager): Promise<WorkflowEntity | null> {
     if (!isNameOrId(nameOrId)) return null;
+    if (!manager) return this.#lookups.find(nameOrId);
     const named = await this.#workflows(manager).findOneBy({ name: nameOrId, deletedAt: IsNull() });
     if (named) return named;
-    const id = asId(nameOrId);
+    const id = workflowIdOf(nameOrId);
     return id === null ? null : this.#workflows(manager).findOneBy({ id, deletedAt: IsNull() });
   }
 
@@ -207,11 +212,4 @@ interface DefinitionContent {
 /** Anything else, U+0000 for one, is no workflow and never reaches the database. */
 function isNameOrId(text: string): boolean {
   return /^[a-z0-9-]{1,64}$/.test(text);
-}
-
-/** Decimal digits that fit a bigint, without leading zeros; null otherwise. Never goes through a float. */
-function asId(text: string): string | null {
-  if (!/^\d{1,19}$/.test(text)) return null;
-  const id = BigInt(text);
-  return id >= 1n && id <= MAX_ID ? id.toString() : null;
 }
