@@ -4,7 +4,7 @@ import type { JsonObject } from '../../common/json/json-value.js';
 import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import type { VisitRepository } from '../../runs/visit.repository.js';
-import { completeFields, WorkflowGraph, type InputField } from '../../workflows/index.js';
+import { completeFields, WorkflowGraph, type GraphData, type InputField } from '../../workflows/index.js';
 import type { WakeRun } from '../execution/wake-run.js';
 import type { CompiledWorkflows } from '../execution/compiled-workflows.js';
 
@@ -36,9 +36,14 @@ export class AnswerHumanInput {
     const run = await this.runs.find(runId);
     if (!run) throw new RunNotFoundError(runId);
     const { workflow } = await this.workflows.find(run.workflowId, run.workflowVersion);
-    if (!WorkflowGraph.of(workflow.graphData).node(nodeId)) throw new NodeNotFoundError(runId, nodeId);
-    const visit = (await this.visits.ofRun(runId)).findLast(
-      (one) => one.nodeId === nodeId && one.nodeType === 'humanInput' && one.status === 'WAITING',
+    if (!hasNode(workflow.graphData, nodeId)) throw new NodeNotFoundError(runId, nodeId);
+    // Of several items that wait at the same node, the first is answered first.
+    const visit = (await this.visits.ofRun(runId)).find(
+      (one) =>
+        one.nodeId === nodeId &&
+        one.nodeType === 'humanInput' &&
+        one.status === 'WAITING' &&
+        one.waiting?.answer === undefined,
     );
     if (!visit?.waiting || run.status !== 'RUNNING') throw this.#notWaiting(runId, nodeId);
     const fields = (visit.waiting.fields ?? []) as unknown as InputField[];
@@ -57,4 +62,12 @@ export class AnswerHumanInput {
   #notWaiting(runId: string, nodeId: string): RunNotActiveError {
     return new RunNotActiveError(runId, `node ${nodeId} is not waiting for input`);
   }
+}
+
+/** Nodes of an iteration's graph are named `{iteration}.{inner}`. */
+function hasNode(graphData: GraphData, nodeId: string): boolean {
+  const [first = '', ...inner] = nodeId.split('.');
+  const node = WorkflowGraph.of(graphData).node(first);
+  if (!node || inner.length === 0) return node !== undefined;
+  return node.type === 'iteration' && hasNode(node.data.graph as unknown as GraphData, inner.join('.'));
 }

@@ -104,6 +104,23 @@ describe('runs that wait', () => {
     expect((await test.end(runId)).run.outputs).toEqual({ ok: true });
   });
 
+  it('is answered item by item inside an iteration', async () => {
+    const inner = { nodes: [approval, output({ ok: '{{ ask.ok }}' }, 'o')], edges: [edge('ask', 'o')] };
+    const each = node('each', 'iteration', { items: [1, 2], graph: inner, concurrency: 2 });
+    const workflow = await test.workflow(chain(input(who), each, output({ all: '{{ each.items }}' })));
+    const runId = await test.start(workflow, { who: 'x' });
+    const waiting = async (): Promise<number> =>
+      (await test.visits.ofRun(runId)).filter(({ status }) => status === 'WAITING').length;
+    await test.until(async () => (await waiting()) === 2, 'both items to ask');
+    await test.engine.answerHumanInput.execute(runId, 'each.ask', { ok: true });
+    await test.until(async () => (await waiting()) === 1, 'the first answer to be taken');
+    await test.engine.answerHumanInput.execute(runId, 'each.ask', { ok: false });
+    expect((await test.end(runId)).run.outputs).toEqual({ all: [{ ok: true }, { ok: false }] });
+    await expect(test.engine.answerHumanInput.execute(runId, 'each.ghost', {})).rejects.toMatchObject({
+      code: 'NODE_NOT_FOUND',
+    });
+  });
+
   it('keeps waiting over a restart', async () => {
     const workflow = await test.workflow(chain(input(who), approval, output({ ok: '{{ ask.ok }}' })));
     const runId = await test.start(workflow, { who: 'x' });
