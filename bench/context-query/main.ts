@@ -18,8 +18,8 @@ import { storeRuns } from './store-runs.js';
  * thousand runs of fifty visits. Rounds alternate between all scenarios, so that a disturbance hits all alike.
  */
 const RUNS = Number(process.env.BENCH_RUNS ?? 1_000);
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const RUNS_A_BATCH = 20;
 const REQUESTS_PER_SECOND = Number(process.env.BENCH_RATE ?? 200);
 
