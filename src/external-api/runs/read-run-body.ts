@@ -5,7 +5,9 @@ import type { JsonValue } from '../../common/json/json-value.js';
 import { parseJson } from '../../common/json/parse-json.js';
 import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
+import { isJsonObject } from '../http/json-object.js';
 import { isMultipart } from '../uploads/content-type.js';
+import { PayloadTooLargeError } from '../uploads/payload-too-large.error.js';
 import { receiveUpload, type ReceivedFile } from '../uploads/receive-upload.js';
 
 /** The body of a creation, its files already on disk. */
@@ -34,7 +36,18 @@ export class ReadRunBody {
   async execute<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {
     if (isMultipart(request)) return this.#multipart(request, use);
     // JsonBodyInterceptor has read it, or refused what is no JSON.
-    return use({ json: (request.body as JsonValue | undefined) ?? {}, files: [], staged: null });
+    const json = (request.body as JsonValue | undefined) ?? {};
+    this.#checkSize(request, json);
+    return use({ json, files: [], staged: null });
+  }
+
+  /** What is below the limit as it was sent is below it. */
+  #checkSize({ headers }: Request, json: JsonValue): void {
+    const { variableBytes } = this.config.externalApi.limits;
+    if (Number(headers['content-length'] ?? Infinity) <= variableBytes || !isJsonObject(json)) return;
+    if (Buffer.byteLength(JSON.stringify(json.variables ?? null)) > variableBytes) {
+      throw new PayloadTooLargeError(`external-api.limits.variable-bytes (${variableBytes} bytes)`);
+    }
   }
 
   async #multipart<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {

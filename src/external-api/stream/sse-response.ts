@@ -21,7 +21,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
   response.writeHead(200, { ...HEADERS, ...headers });
   response.write(RETRY);
   return {
-    write: (bytes) => (response.destroyed || response.writableEnded ? true : response.write(bytes)),
+    write: (bytes) => response.write(bytes),
     onDrain: (listener) => response.on('drain', listener),
     end: () => {
       if (!response.writableEnded) response.end();

@@ -17,7 +17,9 @@ describe('errors', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    api = await ApiApp.start(database, { env: { HTTP_BODY_LIMIT: '20kb' } });
+    api = await ApiApp.start(database, {
+      env: { HTTP_BODY_LIMIT: '20kb', EXTERNAL_API_LIMITS_VARIABLE_BYTES: '10kb' },
+    });
     client = new ApiClient(api.url);
     workflow = await api.test.workflow(chain(input(), output({ a: 'b' })));
     runs = `/workflows/${workflow.name}/runs`;
@@ -93,6 +95,7 @@ describe('errors', () => {
     ['a big integer', '{"variables":{"n":1234567890123456789}}', json, 400, 'VALIDATION_FAILED'],
     ['a number beyond a double', '{"variables":{"n":1e999}}', json, 400, 'VALIDATION_FAILED'],
     ['a body over the limit', `{"variables":{"a":"${'x'.repeat(30_000)}"}}`, json, 413, 'PAYLOAD_TOO_LARGE'],
+    ['large variables', `{"variables":{"a":"${'x'.repeat(11_000)}"}}`, json, 413, 'PAYLOAD_TOO_LARGE'],
     ['text', 'hello', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['a form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['XML', '<a/>', { 'content-type': 'application/xml' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
