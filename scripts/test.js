@@ -35,7 +35,7 @@ for (const [name, command, args] of gates) {
 let counts = { passed: 0, failed: 0, skipped: 0 };
 try {
   await timed('build', buildWhenStale);
-  counts = await timed('suites', () => runJest(['unit', 'integration', 'e2e']));
+  counts = await timed('suites', () => runJest(['unit', 'integration', 'e2e'], ['--maxWorkers=100%']));
 } catch (error) {
   console.error(error);
   failedGates.push('the suites did not run');
