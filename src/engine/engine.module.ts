@@ -103,9 +103,11 @@ export class EngineModule implements OnApplicationBootstrap, OnApplicationShutdo
     });
     if (this.address.exclusive) await this.leases.forfeitAll();
     await this.engine.dispatcher.start();
+    this.engine.orphans.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.engine.orphans.stop();
     await this.engine.dispatcher.stop();
     await this.journals.idle();
     await this.connection.close();

@@ -12,7 +12,11 @@ import type { WorkflowRepository } from '../workflows/index.js';
 import { InProcessDispatcher } from './dispatch/in-process-dispatcher.js';
 import { CloseRun } from './execution/close-run.js';
 import { CompiledWorkflows } from './execution/compiled-workflows.js';
+import type { AfterEnd } from './execution/after-end.js';
 import { ExecuteRun } from './execution/execute-run.js';
+import { GiveUpRun } from './execution/give-up-run.js';
+import { OrphanWatch } from './execution/orphan-watch.js';
+import { LoadRun } from './execution/load-run.js';
 import { ExecutionRegistry } from './execution/execution-registry.js';
 import type { ExecutionServices } from './execution/execution-services.js';
 import { LargeOutputs } from './execution/large-outputs.js';
@@ -55,6 +59,7 @@ export interface Engine {
   answerHumanInput: AnswerHumanInput;
   registry: ExecutionRegistry;
   dispatcher: InProcessDispatcher;
+  orphans: OrphanWatch;
 }
 
 export function createEngine(parts: EngineParts): Engine {
@@ -69,22 +74,16 @@ export function createEngine(parts: EngineParts): Engine {
     defaultConcurrency: config.engine.runConcurrency,
     readWaiting: (runId) => readWaiting(dataSource, runId),
   };
-  const executeRun = new ExecuteRun(
-    leases,
-    visits,
-    events,
-    compiled,
-    journals,
-    registry,
-    services,
-    (run, graph) => family.afterEnd(run, graph),
-  );
-  const dispatcher = new InProcessDispatcher(executeRun, leases, registry, config.engine, logger);
+  const afterEnd: AfterEnd = (run, graph) => family.afterEnd(run, graph);
+  const loadRun = new LoadRun(visits, events, compiled, journals);
+  const closeRun = new CloseRun(loadRun, afterEnd);
+  const executeRun = new ExecuteRun(leases, loadRun, closeRun, registry, services, afterEnd);
+  const giveUpRun = new GiveUpRun(leases, closeRun, logger);
+  const dispatcher = new InProcessDispatcher(executeRun, giveUpRun, leases, registry, config.engine, logger);
   const createRun = new CreateRun(dataSource, runs);
   const startRun = new StartRun(leases, runs, dispatcher);
   const children = new ChildRuns(dataSource, runs, workflows, createRun, startRun, workspaces);
   const wakeRun = new WakeRun(leases, registry, dispatcher);
-  const closeRun = new CloseRun(executeRun, (run, graph) => family.afterEnd(run, graph));
   const cancelRun = new CancelRun(leases, runs, registry, closeRun);
   const family: RunFamily = new RunFamily(children, wakeRun, cancelRun);
   const executors: NodeExecutors = nodeExecutors({
@@ -98,8 +97,9 @@ export function createEngine(parts: EngineParts): Engine {
     startRun,
     cancelRun,
     rerunRun: new RerunRun(runs, visits, workflows, workspaces, createRun),
-    answerHumanInput: new AnswerHumanInput(dataSource, runs, visits, compiled, wakeRun),
+    answerHumanInput: new AnswerHumanInput(dataSource, runs, visits, leases, compiled, wakeRun),
     registry,
     dispatcher,
+    orphans: new OrphanWatch(family, logger),
   };
 }

@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { HeldRun, RunLeases } from '../../runs/leases/run-leases.js';
 import type { ExecutionRegistry } from '../execution/execution-registry.js';
 import type { ExecuteRun } from '../execution/execute-run.js';
+import type { GiveUpRun } from '../execution/give-up-run.js';
+import { LeftOnPurposeError } from '../execution/left-on-purpose.js';
 import type { RunDispatcher } from './run-dispatcher.js';
 
 export interface InProcessDispatcherOptions {
@@ -26,6 +28,7 @@ export class InProcessDispatcher implements RunDispatcher {
 
   constructor(
     private readonly executeRun: ExecuteRun,
+    private readonly giveUpRun: GiveUpRun,
     private readonly leases: RunLeases,
     private readonly registry: ExecutionRegistry,
     private readonly options: InProcessDispatcherOptions,
@@ -59,7 +62,7 @@ export class InProcessDispatcher implements RunDispatcher {
     if (this.#sweeper) clearInterval(this.#sweeper);
     for (const timer of this.#wakes) clearTimeout(timer);
     this.#queued.clear();
-    await this.registry.leaveAll(new Error('the server is stopping'));
+    await this.registry.leaveAll(new LeftOnPurposeError('the server is stopping'));
     await Promise.allSettled(this.#active.values());
   }
 
@@ -70,6 +73,7 @@ export class InProcessDispatcher implements RunDispatcher {
       if (end?.kind === 'left' && !this.#stopped) {
         this.logger.warn({ runId, err: end.reason }, 'the run was left; it goes on from what is durable');
       }
+      await this.giveUpRun.afterExecution(runId, end);
     } catch (error) {
       this.logger.error({ runId, err: error }, 'the run could not be executed; the sweeper tries again');
     }

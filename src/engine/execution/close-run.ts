@@ -4,12 +4,15 @@ import { failed } from '../../runs/envelope.js';
 import type { JournalEntry } from '../../runs/journal/journal-entry.js';
 import type { HeldRun } from '../../runs/leases/run-leases.js';
 import type { VisitEntity } from '../../runs/visit.entity.js';
-import type { WalkNode } from '../walks/walk.js';
-import type { AfterEnd, ExecuteRun } from './execute-run.js';
+import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
+import type { Walk, WalkNode } from '../walks/walk.js';
+import type { AfterEnd } from './after-end.js';
 import { openFrame } from './frame.js';
+import type { LoadRun } from './load-run.js';
 import { knownVisits, restoreFrame } from './restore-frame.js';
 import { failure, type RunAbort } from './run-ending.js';
-import type { ExecutionInput } from './run-execution.js';
+
+type ClosingEntry = Required<Pick<JournalEntry, 'events' | 'begun' | 'changed'>>;
 
 /**
  * Ends a run that nobody executes, from what is durable of it: visits that had not ended are `FAILED`, nodes that
@@ -17,49 +20,49 @@ import type { ExecutionInput } from './run-execution.js';
  */
 export class CloseRun {
   constructor(
-    private readonly executeRun: ExecuteRun,
+    private readonly loadRun: LoadRun,
     private readonly afterEnd: AfterEnd,
   ) {}
 
+  /** `reason` names what a caller may know; why a run cannot be walked any more does not keep it from ending. */
   async execute(held: HeldRun, reason: RunAbort): Promise<void> {
-    const input = await this.executeRun.load(held);
-    await input.journal.record(closingEntry(input, reason));
-    await this.afterEnd(input.run, input.graph);
+    const { run } = held;
+    const { stored, journal } = await this.loadRun.records(held);
+    const compiled = await this.loadRun.workflow(held).catch(() => null);
+    const walk = compiled?.newWalk();
+    const entry: ClosingEntry = { events: [], begun: [], changed: [] };
+    endVisits(entry, stored, reason, (nodeId) => walk?.node(nodeId));
+    if (compiled && walk) skipNodes(entry, stored, compiled.graph, walk);
+    const { end, event } = failure(run.runId, compiled?.workflow.name ?? run.workflowId, reason);
+    await journal.record({ ...entry, events: [...entry.events, event], end });
+    await this.afterEnd(run, compiled?.graph ?? null);
   }
 }
 
-function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
-  const { run, workflow, walk, graph, stored } = input;
-  const entry: Required<Pick<JournalEntry, 'events' | 'begun' | 'changed'>> = {
-    events: [],
-    begun: [],
-    changed: [],
-  };
-  const root = openFrame({
-    graph,
-    walk,
-    scope: {},
-    prefix: '',
-    iterSeq: null,
-    settled: null,
-  });
-  const restored = restoreFrame(
-    root,
-    knownVisits(stored),
-    (visit, node) => refOf({ ...visit, nodeType: node.type }, node),
-    () => false,
-  );
+function endVisits(
+  entry: ClosingEntry,
+  stored: readonly VisitEntity[],
+  reason: RunAbort,
+  nodeOf: (nodeId: string) => WalkNode | undefined,
+): void {
   for (const visit of stored) {
     if (visit.status !== 'RUNNING' && visit.status !== 'WAITING') continue;
     const { sortOrder, attempt, tokens, toolCalls } = visit;
     const envelope = failed(`cancelled: ${reason.error}`);
     const ended = { status: 'FAILED', envelope, errorCode: 'CANCELLED' } as const;
     entry.changed.push({ sortOrder, attempt, tokens, toolCalls, ...ended });
-    entry.events.push({ kind: 'visit-ended', visit: refOf(visit, walk.node(visit.nodeId)), ...ended });
+    entry.events.push({ kind: 'visit-ended', visit: refOf(visit, nodeOf(visit.nodeId)), ...ended });
   }
+}
+
+function skipNodes(
+  entry: ClosingEntry,
+  stored: readonly VisitEntity[],
+  graph: WorkflowGraph,
+  walk: Walk,
+): void {
   let sortOrder = stored.reduce((most, visit) => Math.max(most, visit.sortOrder), 0);
-  const notBegun = [...restored.skip, ...root.queue].map(({ nodeId }) => nodeId);
-  for (const nodeId of [...notBegun, ...walk.undecided()]) {
+  for (const nodeId of nodesNotBegun(stored, graph, walk)) {
     const node = graph.node(nodeId);
     if (!node) continue;
     const ref = refOf({ visitUuid: randomUUID(), nodeId, iterSeq: 1, nodeType: node.type }, node);
@@ -67,8 +70,27 @@ function closingEntry(input: ExecutionInput, reason: RunAbort): JournalEntry {
     entry.begun.push({ sortOrder: (sortOrder += 1), ...rowOf(ref), ...rest });
     entry.events.push({ kind: 'node-skipped', visit: ref, skippedBecause: [] });
   }
-  const { end, event } = failure(run.runId, workflow.name, reason);
-  return { ...entry, events: [...entry.events, event], end };
+}
+
+/** Where the walk itself is what fails: every node without a visit. */
+function nodesNotBegun(stored: readonly VisitEntity[], graph: WorkflowGraph, walk: Walk): string[] {
+  const root = openFrame({ graph, walk, scope: {}, prefix: '', iterSeq: null, settled: null });
+  try {
+    const restored = restoreFrame(
+      root,
+      knownVisits(stored),
+      (visit, node) => refOf({ ...visit, nodeType: node.type }, node),
+      () => false,
+    );
+    return [
+      ...restored.skip.map(({ nodeId }) => nodeId),
+      ...root.queue.map(({ nodeId }) => nodeId),
+      ...walk.undecided(),
+    ];
+  } catch {
+    const visited = new Set(stored.map(({ nodeId }) => nodeId));
+    return graph.nodes.map(({ id }) => id).filter((id) => !visited.has(id));
+  }
 }
 
 function refOf(

@@ -6,6 +6,7 @@ import type { AgenticRules } from '../walks/agentic-rules.js';
 import { AgenticWalk } from '../walks/agentic-walk.js';
 import { DagWalk } from '../walks/dag-walk.js';
 import type { Walk } from '../walks/walk.js';
+import { reachable } from './reachable.js';
 
 export interface CompiledWorkflow {
   workflow: WorkflowDefinition;
@@ -39,7 +40,7 @@ export class CompiledWorkflows {
   }
 
   async #load(workflowId: string, version: number): Promise<CompiledWorkflow> {
-    const workflow = await this.workflows.findVersion(workflowId, version);
+    const workflow = await reachable(this.workflows.findVersion(workflowId, version));
     if (!workflow) throw new Error(`workflow ${workflowId} has no version ${version}`);
     const graph = WorkflowGraph.of(workflow.graphData);
     if (workflow.mode === 'DAG') return { workflow, graph, newWalk: () => new DagWalk(graph) };

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { RunLease, RunLeases } from '../../runs/leases/run-leases.js';
+import { LeftOnPurposeError } from './left-on-purpose.js';
 import type { ExecutionEnd, RunExecution } from './run-execution.js';
 
 interface Held {
@@ -14,6 +15,8 @@ interface Held {
 export class ExecutionRegistry {
   readonly #held = new Map<string, Held>();
   #timer: NodeJS.Timeout | null = null;
+  /** Set once this process stops: what begins after that leaves at once. */
+  #leaving: Error | null = null;
 
   constructor(
     private readonly leases: RunLeases,
@@ -33,8 +36,13 @@ export class ExecutionRegistry {
     this.#held.set(lease.runId, { execution, lease });
     this.#renewRegularly();
     try {
+      if (this.#leaving) execution.leave(this.#leaving);
       const end = await execution.execute();
-      if (end.kind === 'left') await this.#release(lease);
+      if (end.kind === 'left') {
+        // Whoever comes next must not act beside nodes that have not stopped yet.
+        await execution.stopped();
+        await this.release(lease);
+      }
       return end;
     } finally {
       if (this.#held.get(lease.runId)?.execution === execution) this.#held.delete(lease.runId);
@@ -60,7 +68,7 @@ export class ExecutionRegistry {
       const renewed = await this.leases.renew(held.map(({ lease }) => lease));
       for (const { execution, lease } of held) {
         const wakes = renewed.get(lease.runId);
-        if (wakes === undefined) execution.leave(new Error('the lease was lost'));
+        if (wakes === undefined) execution.leave(new LeftOnPurposeError('the lease was lost'));
         else if (wakes > lease.wakes) await execution.wake(wakes);
       }
     } catch (error) {
@@ -70,13 +78,15 @@ export class ExecutionRegistry {
   }
 
   /** Leaves every run where it is; others, or the next start, go on from there. */
-  async leaveAll(reason: Error): Promise<void> {
+  async leaveAll(reason: LeftOnPurposeError): Promise<void> {
+    this.#leaving = reason;
     const held = [...this.#held.values()];
     for (const { execution } of held) execution.leave(reason);
-    if (held.length > 0) await this.leases.release(held.map(({ lease }) => lease));
+    await Promise.all(held.map(({ execution }) => execution.stopped()));
   }
 
-  async #release(lease: RunLease): Promise<void> {
+  /** Gives a lease back; one that cannot be given back runs out. */
+  async release(lease: RunLease): Promise<void> {
     try {
       await this.leases.release([lease]);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { NodeFailure } from '../nodes/node-failure.js';
+import { NodeFailure } from '../nodes/node-failure.js';
 import type { AttemptOutcome } from './attempt-node.js';
 import type { VisitState } from './visit-state.js';
 
@@ -9,6 +9,19 @@ export function mayRetry(
 ): outcome is Extract<AttemptOutcome, { kind: 'failed' }> {
   const attempts = visit.node.data.retry?.maxAttempts ?? 1;
   return outcome.kind === 'failed' && outcome.failure.retryable && visit.attempt < attempts;
+}
+
+/** A visit that was cut off and begun again more often than this may itself be what ends its process. */
+export const MAX_CUT_OFFS = 25;
+
+/**
+ * The end of a visit whose process died again and again while it acted; null while it may act once more. Attempts of
+ * `retry` do not count. An iteration does nothing itself: its items' visits have their own counts.
+ */
+export function lostTooOften({ attempt, resumed, node }: VisitState): NodeFailure | null {
+  const retried = (node.data.retry?.maxAttempts ?? 1) - 1;
+  if (!resumed || node.type === 'iteration' || attempt - 1 - retried <= MAX_CUT_OFFS) return null;
+  return new NodeFailure('WORKER_LOST', `the server died more than ${MAX_CUT_OFFS} times while the node ran`);
 }
 
 /** Seconds to wait before the attempt after `attempt`: doubled each time, up to a limit. */

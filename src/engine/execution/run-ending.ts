@@ -13,6 +13,14 @@ export interface RunAbort {
   code: string;
 }
 
+export const CANCELLED: RunAbort = {
+  statusReason: 'CANCELLED',
+  error: 'the run was cancelled',
+  nodeId: null,
+  visitUuid: null,
+  code: 'CANCELLED',
+};
+
 /** Outputs as callers see them (external-workflow-api.md, "查询结果"). */
 export function publicOutputs(
   runId: string,

@@ -14,7 +14,7 @@ import { NodeFailure } from '../nodes/node-failure.js';
 import { DagWalk } from '../walks/dag-walk.js';
 import type { Walk, WalkNode, WalkOutcome } from '../walks/walk.js';
 import { attemptNode, type AttemptOutcome } from './attempt-node.js';
-import { backOff, mayRetry } from './retry-visit.js';
+import { backOff, lostTooOften, mayRetry } from './retry-visit.js';
 import type { ExecutionServices } from './execution-services.js';
 import { openFrame, type Frame } from './frame.js';
 import { RunBudget } from './run-budget.js';
@@ -30,8 +30,11 @@ export type ExecutionEnd =
   | { kind: 'ended' }
   /** Everything in the run waits; it may be claimed again from then on. */
   | { kind: 'rests'; wakeAt: Date }
-  /** The lease was lost or given up; another execution goes on from what is durable. */
-  | { kind: 'left'; reason: Error };
+  /**
+   * The lease was lost or given up, or something failed; another execution goes on from what is durable. `progressed`:
+   * something in the run ended or came to wait before that.
+   */
+  | { kind: 'left'; reason: Error; progressed: boolean };
 
 /** What is needed to execute one run; `stored` are its visits so far. */
 export interface ExecutionInput {
@@ -63,6 +66,7 @@ export class RunExecution {
   readonly #visitedRun: VisitedRun;
   #runTimer: NodeJS.Timeout | null = null;
   #wakesSeen: number;
+  #progressed = false;
   #abort: RunAbort | null = null;
   #end: ExecutionEnd | null = null;
   #finish!: (end: ExecutionEnd) => void;
@@ -97,8 +101,13 @@ export class RunExecution {
     return this.input.run.runId;
   }
 
-  /** Executes until the run ends, rests or is left. Never rejects for what happens inside the run. */
+  /** Executes until the run ends, rests or is left. Never rejects. */
   async execute(): Promise<ExecutionEnd> {
+    if (!this.#end) await this.#beginOrGoOn().catch((error: unknown) => this.#fault(error));
+    return this.#finished;
+  }
+
+  async #beginOrGoOn(): Promise<void> {
     const { journal, workflow, run } = this.input;
     const entry = newEntry();
     if (journal.committedSeq === 0) {
@@ -111,7 +120,6 @@ export class RunExecution {
       this.#runTimer = setTimeout(() => this.#timeOut(seconds), Math.max(0, left));
     }
     await this.#step(this.#root, entry, this.#book.restore(this.#root, entry));
-    return this.#finished;
   }
 
   /** Ends the run as failed: no visit begins any more, running ones are told to stop. */
@@ -125,7 +133,7 @@ export class RunExecution {
   leave(reason: Error): void {
     if (this.#end) return;
     // First: what the nodes do when they are told to stop must not count as an end of theirs.
-    this.#finishWith({ kind: 'left', reason });
+    this.#finishWith({ kind: 'left', reason, progressed: this.#progressed });
     for (const visit of this.#book.active) visit.controller.abort(reason);
   }
 
@@ -161,6 +169,8 @@ export class RunExecution {
   }
 
   async #perform(visit: VisitState): Promise<void> {
+    const lost = lostTooOften(visit);
+    if (lost) return this.#settle(visit, { kind: 'failed', failure: lost });
     const executor = this.services.executorOf(visit.ref.nodeType);
     for (;;) {
       const outcome: AttemptOutcome = executor
@@ -170,8 +180,7 @@ export class RunExecution {
       if (!mayRetry(visit, outcome)) return this.#settle(visit, outcome);
       await backOff(visit, outcome.failure);
       if (this.#isOver(visit)) return;
-      visit.attempt += 1;
-      visit.resumed = false;
+      Object.assign(visit, { attempt: visit.attempt + 1, resumed: false, waiting: null, wakeAt: null });
       visit.controller = new AbortController();
       const entry = newEntry();
       this.#book.beginAttempt(visit, entry);
@@ -293,7 +302,8 @@ export class RunExecution {
     if (this.#failStrategy(node) === 'abort') {
       const { nodeId, visitUuid } = visit.ref;
       if (frame !== this.#root) return this.#failItem(frame, entry, { nodeId, visitUuid, error: message });
-      const statusReason = node.type === 'planner' ? 'PLANNER_FAILED' : 'NODE_FAILED';
+      const statusReason =
+        code === 'WORKER_LOST' ? code : node.type === 'planner' ? 'PLANNER_FAILED' : 'NODE_FAILED';
       this.#abortWith({ statusReason, error: message, nodeId, visitUuid, code }, entry);
       return;
     }
@@ -319,6 +329,7 @@ export class RunExecution {
       if (frame === this.#root) return this.#endRun(outcome, entry);
     }
     if (!isEmpty(entry)) await this.input.journal.record(entry);
+    this.#progressed ||= (entry.changed ?? []).some(({ status }) => status !== 'RUNNING');
     if (this.#end || this.#abort) return;
     for (const visit of begun) this.#launch(visit);
     if (outcome) frame.settled?.(outcome);
@@ -346,6 +357,7 @@ export class RunExecution {
     if (isNews) this.#book.wait(visit, entry);
     if (this.#mayRest()) return this.#rest(entry);
     if (!isEmpty(entry)) await this.input.journal.record(entry);
+    this.#progressed ||= isNews;
     await this.#goOn(null);
   }
 

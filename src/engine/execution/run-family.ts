@@ -14,12 +14,23 @@ export class RunFamily {
   ) {}
 
   /** Wakes the run that waits for it; cancels what it started and nobody waits for any more. */
-  async afterEnd(run: Pick<RunEntity, 'runId' | 'parentRunId'>, graph: WorkflowGraph): Promise<void> {
+  async afterEnd(run: Pick<RunEntity, 'runId' | 'parentRunId'>, graph: WorkflowGraph | null): Promise<void> {
     if (run.parentRunId) await this.wakeRun.execute(run.parentRunId);
-    if (!graph.nodes.some(({ type }) => type === 'subWorkflow' || type === 'iteration')) return;
-    for (const childRunId of await this.children.unfinished(run.runId)) {
+    if (graph && !graph.nodes.some(({ type }) => type === 'subWorkflow' || type === 'iteration')) return;
+    await this.#cancelAll(await this.children.unfinished(run.runId));
+  }
+
+  /** Cancels what a process that died between the end of a run and that of its children has left; gives how many. */
+  async cancelOrphans(which: { started: boolean }): Promise<number> {
+    const orphans = await this.children.orphans(which);
+    await this.#cancelAll(orphans);
+    return orphans.length;
+  }
+
+  async #cancelAll(runIds: readonly string[]): Promise<void> {
+    for (const runId of runIds) {
       try {
-        await this.cancelRun.execute(childRunId);
+        await this.cancelRun.execute(runId);
       } catch (error) {
         if (!(error instanceof RunNotActiveError)) throw error;
       }

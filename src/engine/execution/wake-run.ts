@@ -11,7 +11,12 @@ export class WakeRun {
   ) {}
 
   async execute(runId: string): Promise<void> {
-    if (await this.leases.wake(runId)) this.dispatcher.dispatch(runId);
+    await this.afterWake(runId, await this.leases.wake(runId));
+  }
+
+  /** What follows once the call is stored; `rested` as RunLeases.wake gives it. A crash before it loses only time. */
+  async afterWake(runId: string, rested: boolean): Promise<void> {
+    if (rested) this.dispatcher.dispatch(runId);
     // Held by another process, it sees the call when it renews its lease.
     else if (this.registry.find(runId)) await this.registry.renew();
   }

@@ -16,7 +16,9 @@ export class SubWorkflowExecutor implements NodeExecutor {
   async execute(visit: NodeVisit): Promise<NodeResult> {
     const { run, visitUuid, waited } = visit;
     const child =
-      (await this.children.ofVisit(run.runId, visitUuid, visit.attempt)) ?? (await this.#start(visit));
+      typeof waited?.childRunId === 'string'
+        ? await this.children.find(waited.childRunId)
+        : ((await this.children.ofVisit(run.runId, visitUuid, visit.attempt)) ?? (await this.#start(visit)));
     if (child.status === 'SUCCESS') return { kind: 'completed', data: child.outputs ?? {} };
     if (child.status === 'FAILED') {
       throw new NodeFailure('CHILD_FAILED', `run ${child.runId} failed: ${child.error ?? 'no reason given'}`);

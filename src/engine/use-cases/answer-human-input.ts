@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { DomainError, ValidationError } from '../../common/errors/domain-error.js';
 import type { JsonObject } from '../../common/json/json-value.js';
+import type { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import type { VisitRepository } from '../../runs/visit.repository.js';
@@ -20,7 +21,8 @@ export class NodeNotFoundError extends DomainError {
 }
 
 /**
- * Gives a waiting `humanInput` node its values, once: of two answers at the same time one is taken. Throws
+ * Gives a waiting `humanInput` node its values and wakes its run, in one commit: an answer that is stored is never
+ * left lying by a crash. Of two answers at the same time one is taken. Throws
  * RunNotFoundError, NodeNotFoundError, RunNotActiveError (it does not wait), ValidationError (`values.NAME`).
  */
 export class AnswerHumanInput {
@@ -28,6 +30,7 @@ export class AnswerHumanInput {
     private readonly dataSource: DataSource,
     private readonly runs: RunRepository,
     private readonly visits: VisitRepository,
+    private readonly leases: RunLeases,
     private readonly workflows: CompiledWorkflows,
     private readonly wakeRun: WakeRun,
   ) {}
@@ -49,13 +52,18 @@ export class AnswerHumanInput {
     const fields = (visit.waiting.fields ?? []) as unknown as InputField[];
     const { values: answer, errors } = completeFields(fields, values, 'values.');
     if (errors.length > 0) throw ValidationError.ofFields(errors);
-    const [, taken] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE visits SET waiting = $1
-        WHERE visit_uuid = $2 AND status = 'WAITING' AND (waiting -> 'answer') IS NULL`,
-      [JSON.stringify({ ...visit.waiting, answer }), visit.visitUuid],
-    );
-    if (taken === 0) throw this.#notWaiting(runId, nodeId);
-    await this.wakeRun.execute(runId);
+    const rested = await this.dataSource.transaction(async (manager) => {
+      // The run's row first, as the journal does: two locks in another order could wait for each other.
+      const wasResting = await this.leases.wake(runId, manager);
+      const [, taken] = await manager.query<[unknown[], number]>(
+        `UPDATE visits SET waiting = $1
+          WHERE visit_uuid = $2 AND status = 'WAITING' AND (waiting -> 'answer') IS NULL`,
+        [JSON.stringify({ ...visit.waiting, answer }), visit.visitUuid],
+      );
+      if (taken === 0) throw this.#notWaiting(runId, nodeId);
+      return wasResting;
+    });
+    await this.wakeRun.afterWake(runId, rested);
     return { visitUuid: visit.visitUuid };
   }
 

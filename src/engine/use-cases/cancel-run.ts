@@ -4,6 +4,8 @@ import type { RunEntity } from '../../runs/run.entity.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import type { CloseRun } from '../execution/close-run.js';
 import type { ExecutionRegistry } from '../execution/execution-registry.js';
+import { LeftOnPurposeError } from '../execution/left-on-purpose.js';
+import { CANCELLED } from '../execution/run-ending.js';
 
 /**
  * Cancels a run wherever it is executed: it takes the run's lease, after which no write of the old holder is
@@ -25,15 +27,9 @@ export class CancelRun {
       throw new RunNotFoundError(runId);
     }
     const here = execution ?? this.registry.find(runId);
-    here?.leave(new Error('the run was cancelled'));
+    here?.leave(new LeftOnPurposeError(CANCELLED.error));
     await here?.stopped();
-    await this.closeRun.execute(held, {
-      statusReason: 'CANCELLED',
-      error: 'the run was cancelled',
-      nodeId: null,
-      visitUuid: null,
-      code: 'CANCELLED',
-    });
+    await this.closeRun.execute(held, CANCELLED);
     const run = await this.runs.find(runId);
     if (!run) throw new RunNotFoundError(runId);
     return run;

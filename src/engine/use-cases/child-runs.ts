@@ -13,6 +13,8 @@ import type { StartRun } from './start-run.js';
 /** Runs within runs within runs: further down than this is a mistake. */
 const MAX_DEPTH = 10;
 const CHILD_TTL_HOURS = 720;
+/** Whoever ends a parent gets so long to end its children too. */
+const ORPHAN_SECONDS = 10;
 
 export interface ChildRun {
   runId: string;
@@ -40,6 +42,13 @@ export class ChildRuns {
     private readonly startRun: StartRun,
     private readonly workspaces: Workspaces,
   ) {}
+
+  /** The child that a visit waits for. */
+  async find(runId: string): Promise<ChildRun> {
+    const run = await this.runs.find(runId);
+    if (!run) throw new NodeFailure('CHILD_FAILED', `run ${runId} is gone`);
+    return run;
+  }
 
   /**
    * The child that a visit has started already, so that a restart between two commits starts no second one. From
@@ -78,6 +87,20 @@ export class ChildRuns {
       if (!(error instanceof DomainError)) throw error;
       throw new NodeFailure(error.code, `workflow ${workflow.name}: ${error.message}`, { cause: error });
     }
+  }
+
+  /**
+   * Runs whose parent ended some time ago without them: the process that should have ended them died in between.
+   * Those never started are looked for only when told to.
+   */
+  async orphans({ started }: { started: boolean }): Promise<string[]> {
+    const rows = await this.dataSource.query<{ run_id: string }[]>(
+      `SELECT child.run_id FROM runs child JOIN runs parent ON parent.run_id = child.parent_run_id
+        WHERE child.parent_run_id IS NOT NULL AND child.status = $1 AND parent.status IN ('SUCCESS', 'FAILED')
+          AND parent.completed_at < now() - make_interval(secs => $2) LIMIT 1000`,
+      [started ? 'RUNNING' : 'CREATED', ORPHAN_SECONDS],
+    );
+    return rows.map(({ run_id }) => run_id);
   }
 
   /** Children that have not ended. */

@@ -8,11 +8,8 @@ export class LeaseLostError extends Error {
 
 /** Thrown when the database could not be reached; whether the entry is stored is unknown. */
 export class JournalUnavailableError extends Error {
-  constructor(
-    readonly runId: string,
-    cause: unknown,
-  ) {
-    super(`run ${runId}: the database is not reachable`, { cause });
+  constructor(cause: unknown) {
+    super('the database is not reachable', { cause });
     this.name = 'JournalUnavailableError';
   }
 }

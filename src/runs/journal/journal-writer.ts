@@ -3,6 +3,7 @@ import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js'
 import type { RecordedRunEvent } from '../../events/run-event.js';
 import { COMMIT_STATEMENT, commitParameters, type PreparedEntry } from './commit-statement.js';
 import type { JournalConnection } from './journal-connection.js';
+import { JournalUnavailableError } from './journal-errors.js';
 import { RunJournal, type JournalMember } from './run-journal.js';
 
 /** Entries of one shared commit at the most; larger ones only make each member wait longer. */
@@ -18,7 +19,8 @@ export class JournalWriter {
   ) {
     this.#group = new GroupCommit((batch) => this.#commit(batch), {
       maxBatch: MAX_BATCH,
-      isFatal: isConnectionError,
+      // Anything else may be one member's own fault: it is found by trying each alone.
+      isFatal: (error) => error instanceof JournalUnavailableError,
     });
   }
 
@@ -39,6 +41,16 @@ export class JournalWriter {
   }
 
   async #commit(batch: readonly JournalMember[]): Promise<readonly MemberOutcome<void>[]> {
+    try {
+      return await this.#commitTogether(batch);
+    } catch (error) {
+      // Tried alone, it is this entry that fails: nothing later of its run may be stored without it.
+      if (batch.length === 1) batch[0]?.journal.refuse(asError(error));
+      throw error;
+    }
+  }
+
+  async #commitTogether(batch: readonly JournalMember[]): Promise<readonly MemberOutcome<void>[]> {
     const at = new Date().toISOString();
     const nextSeq = new Map<RunJournal, number>();
     const prepared: (PreparedEntry | null)[] = batch.map(({ journal, entry }) => {
@@ -48,11 +60,7 @@ export class JournalWriter {
       return journal.prepare(entry, firstSeq, at);
     });
     const entries = prepared.filter((entry) => entry !== null);
-    const held = await this.#write(entries).catch((error: unknown) => {
-      // Tried alone, it is this entry that fails: nothing later of its run may be stored without it.
-      if (batch.length === 1) batch[0]?.journal.refuse(asError(error));
-      throw error;
-    });
+    const held = await this.#write(entries);
     return batch.map(({ journal }, index): MemberOutcome<void> => {
       const entry = prepared[index];
       if (!entry) return { ok: false, error: journal.refused ?? journal.loseLease() };
@@ -64,12 +72,17 @@ export class JournalWriter {
 
   async #write(entries: readonly PreparedEntry[]): Promise<ReadonlySet<string>> {
     if (entries.length === 0) return new Set();
-    const rows = await this.connection.query<{ run_id: string }>({
-      name: 'journal-commit',
-      text: COMMIT_STATEMENT,
-      values: commitParameters(entries),
-    });
-    return new Set(rows.map(({ run_id }) => run_id));
+    const values = commitParameters(entries);
+    try {
+      const rows = await this.connection.query<{ run_id: string }>({
+        name: 'journal-commit',
+        text: COMMIT_STATEMENT,
+        values,
+      });
+      return new Set(rows.map(({ run_id }) => run_id));
+    } catch (error) {
+      throw isConnectionError(error) ? new JournalUnavailableError(error) : error;
+    }
   }
 }
 

@@ -137,8 +137,8 @@ export class RunLeases {
    * Wakes a run that rests; one that is held sees the call when it renews its lease or lies down.
    * True when the run rested, and may now be claimed.
    */
-  async wake(runId: string): Promise<boolean> {
-    const [rows] = await this.dataSource.query<[{ rested: boolean }[], number]>(
+  async wake(runId: string, manager: EntityManager = this.dataSource.manager): Promise<boolean> {
+    const [rows] = await manager.query<[{ rested: boolean }[], number]>(
       `UPDATE runs SET wakes = wakes + 1, lease_until = CASE WHEN lease_owner IS NULL THEN now() ELSE lease_until END
         WHERE run_id = $1 AND status = 'RUNNING' RETURNING lease_owner IS NULL AS rested`,
       [runId],
