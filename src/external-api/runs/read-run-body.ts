@@ -8,7 +8,7 @@ import { Workspaces } from '../../runs/workspaces/workspaces.js';
 import { isJsonObject } from '../http/json-object.js';
 import { isMultipart } from '../uploads/content-type.js';
 import { PayloadTooLargeError } from '../uploads/payload-too-large.error.js';
-import { receiveUpload, type ReceivedFile } from '../uploads/receive-upload.js';
+import { receiveUpload, refuseLongUpload, type ReceivedFile } from '../uploads/receive-upload.js';
 
 /** The body of a creation, its files already on disk. */
 export interface RunBody {
@@ -51,9 +51,11 @@ export class ReadRunBody {
   }
 
   async #multipart<T>(request: Request, use: (body: RunBody) => Promise<T>): Promise<T> {
+    const { limits } = this.config.externalApi;
+    refuseLongUpload(request, limits);
     const staged = await this.workspaces.stage();
     try {
-      const { payload, files } = await receiveUpload(request, staged, this.config.externalApi.limits);
+      const { payload, files } = await receiveUpload(request, staged, limits);
       const json = payload === null ? {} : parseJson(payload, { maxDepth: this.config.http.maxJsonDepth });
       return await use({ json, files, staged });
     } finally {

@@ -1,10 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DomainError, ValidationError } from '../../common/errors/domain-error.js';
-import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
 import { LiveTail } from '../../events/live-tail.js';
-import { RunEventBus } from '../../events/run-event-bus.js';
-import { RunEventStore } from '../../events/run-event-store.js';
 import { openEventStream } from './sse-response.js';
 
 /** Thrown when the server is about to stop and takes no new streams. */
@@ -15,19 +12,13 @@ class StoppingError extends DomainError {
 /** Answers a request with the events of a run (decision 12). */
 @Injectable()
 export class StreamRunEvents implements OnModuleDestroy {
-  readonly #tail: LiveTail;
   #stopping = false;
 
-  constructor(@Inject(APP_CONFIG) config: AppConfig, bus: RunEventBus, store: RunEventStore) {
-    const log = new Logger(StreamRunEvents.name);
-    this.#tail = new LiveTail(bus, store, (message, error) => log.error(`${message}: ${String(error)}`), {
-      heartbeatMillis: config.externalApi.sse.heartbeatSeconds * 1000,
-    });
-  }
+  constructor(private readonly tail: LiveTail) {}
 
   /** Streams open now. */
   get readers(): number {
-    return this.#tail.readers;
+    return this.tail.readers;
   }
 
   /**
@@ -42,7 +33,7 @@ export class StreamRunEvents implements OnModuleDestroy {
     headers: Record<string, string> = {},
   ): Promise<void> {
     this.#refuseWhenStopping();
-    const { seq, finished } = await this.#tail.position(runId);
+    const { seq, finished } = await this.tail.position(runId);
     // The client may have left, or the server begun to stop, while the store was asked.
     if (response.destroyed) return;
     this.#refuseWhenStopping();
@@ -58,7 +49,12 @@ export class StreamRunEvents implements OnModuleDestroy {
       }
     }
     const sink = openEventStream(response, headers);
-    const leave = this.#tail.read(runId, lastEventId ?? 0, seq, sink);
+    // HEAD asks for the headers alone.
+    if (response.req.method === 'HEAD') {
+      sink.end();
+      return;
+    }
+    const leave = this.tail.read(runId, lastEventId ?? 0, seq, sink);
     response.once('close', leave);
   }
 
@@ -68,6 +64,6 @@ export class StreamRunEvents implements OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     this.#stopping = true;
-    await this.#tail.close();
+    await this.tail.close();
   }
 }

@@ -39,6 +39,17 @@ export interface Upload {
 const MAX_PART_HEADER_BYTES = 16 * 1024;
 
 /**
+ * Refuses at once what says by itself that it is too long. Headers and boundaries count generously: what is over the
+ * limit by less is found out by `receiveUpload`.
+ */
+export function refuseLongUpload(request: IncomingMessage, limits: UploadLimits): void {
+  const { totalBytes, fieldBytes, files } = limits;
+  const most = totalBytes + fieldBytes + (files + 1) * MAX_PART_HEADER_BYTES;
+  if (Number(request.headers['content-length'] ?? 0) <= most) return;
+  throw new PayloadTooLargeError(`external-api.limits.total-bytes (${totalBytes} bytes)`);
+}
+
+/**
  * Streams a multipart body into the folder `staged` (contract.md): at most one `payload` part and any number of
  * `files`, in any order. Throws a ValidationError for a malformed or truncated body, a path that is refused, and
  * a client that went away. The caller removes the folder when this throws.

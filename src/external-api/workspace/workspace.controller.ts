@@ -44,6 +44,11 @@ export class WorkspaceController {
       'Cache-Control': 'no-store, no-transform',
       'X-Content-Type-Options': 'nosniff',
     });
+    // HEAD asks for the headers alone.
+    if (response.req.method === 'HEAD') {
+      response.end();
+      return;
+    }
     try {
       await zipWorkspace(this.workspaces.directory(runId), files, response);
     } catch (error) {

@@ -278,6 +278,14 @@ describe('the event stream', () => {
     await until(() => readers() === 0);
   });
 
+  it('answers HEAD with the headers alone, also of a run that goes on', async () => {
+    const run = await create();
+    const answer = await client.fetch(run.stream, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect(await answer.text()).toBe('');
+    expect(readers()).toBe(0);
+  });
+
   it('ends open streams when the server stops', async () => {
     const stopping = await ApiApp.start(database, { owner: 'stopping' });
     stopping.test.runtime.on('first', (_, signal) => untilAborted(signal));

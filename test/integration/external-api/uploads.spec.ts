@@ -151,6 +151,20 @@ describe('files of a run', () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  it.each([
+    ['the key is wrong', 'wrong', 401, 3_000_000],
+    ['a file is too large', 'demo-key', 413, 3_000_000],
+    ['the whole says that it is too large', 'demo-key', 413, 30_000_000],
+  ])('answers an upload that goes on although %s', async (_, key, status, bytes) => {
+    const answer = await client.call(runs, {
+      method: 'POST',
+      key,
+      ...multipart([file('a', new Uint8Array(bytes))]),
+    });
+    expect(answer.status).toBe(status);
+    expect(await leftovers()).toEqual([]);
+  });
+
   it('leaves nothing behind when the client goes away in the middle', async () => {
     const { headers, body } = multipart([file('a', 'x'.repeat(50_000)), file('b', 'x'.repeat(50_000))]);
     const { port } = new URL(api.url);
