@@ -65,4 +65,18 @@ describe('describeError', () => {
       internal: true,
     });
   });
+
+  it('answers 503 while the database is away, with nothing of its address', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { syscall: 'connect' });
+    const stopped = Object.assign(new Error('terminating connection'), {
+      driverError: undefined,
+      code: '57P01',
+    });
+    for (const error of [refused, new Error('Connection terminated unexpectedly')]) {
+      const answer = describeError(error, 'c-1');
+      expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE', data: null } });
+      expect(JSON.stringify(answer.body)).not.toContain('10.0.0.1');
+    }
+    expect(describeError(Object.assign(stopped, { driverError: stopped }), 'c-1').status).toBe(503);
+  });
 });

@@ -48,8 +48,23 @@ export function describeError(error: unknown, correlationId: string): ErrorAnswe
       internal: false,
     };
   }
+  if (isDatabaseAway(error)) {
+    const message = 'the database cannot be reached at the moment';
+    const body = errorEnvelope('SERVICE_UNAVAILABLE', message);
+    return { status: 503, body, headers: { 'Retry-After': '1' }, internal: true };
+  }
   const message = `internal error; correlation id ${correlationId}`;
   return { status: 500, body: errorEnvelope('INTERNAL_ERROR', message), headers: {}, internal: true };
+}
+
+/** Connections that broke or were refused, as the driver reports them; 57P and 08 are the server's own words. */
+function isDatabaseAway(error: unknown): boolean {
+  const cause: unknown = error instanceof Error && 'driverError' in error ? error.driverError : error;
+  if (!(cause instanceof Error)) return false;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  if (/^(08|57P)/.test(code)) return true;
+  const isConnect = 'syscall' in cause && cause.syscall === 'connect';
+  return isConnect || /^Connection terminated|^timeout exceeded when trying to connect/.test(cause.message);
 }
 
 /** A domain error that says when to come back carries `retryAfterSeconds`. */

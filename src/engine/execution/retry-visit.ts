@@ -2,13 +2,19 @@ import { NodeFailure } from '../nodes/node-failure.js';
 import type { AttemptOutcome } from './attempt-node.js';
 import type { VisitState } from './visit-state.js';
 
+/** A visit under which the bridge died so often may itself be what kills it. */
+const MAX_BRIDGES_LOST = 3;
+
 /** Whether a further attempt follows (contract.md, `retry`): only after a failure that may be tried again. */
 export function mayRetry(
   visit: VisitState,
   outcome: AttemptOutcome,
 ): outcome is Extract<AttemptOutcome, { kind: 'failed' }> {
+  if (outcome.kind !== 'failed') return false;
+  // Our own bridge died under the visit, as the server might have: it acts again without a retry of its own.
+  if (outcome.failure.code === 'bridge_lost' && visit.attempt <= MAX_BRIDGES_LOST) return true;
   const attempts = visit.node.data.retry?.maxAttempts ?? 1;
-  return outcome.kind === 'failed' && outcome.failure.retryable && visit.attempt < attempts;
+  return outcome.failure.retryable && visit.attempt < attempts;
 }
 
 /** A visit that was cut off and begun again more often than this may itself be what ends its process. */

@@ -50,6 +50,8 @@ export interface ExecutionInput {
 /** A node that does not stop that long after it was told to is left behind. */
 const ABORT_GRACE_MILLIS = 1000;
 const DEFAULT_TIMEOUT_SECONDS = 600;
+/** PostgreSQL's largest integer. */
+const MAX_COUNT = 2 ** 31 - 1;
 /** For a visit that nothing but a call can wake. */
 const NEVER = new Date('9999-12-31T00:00:00Z');
 
@@ -223,9 +225,11 @@ export class RunExecution {
       .catch((error: unknown) => this.#fault(error));
   }
 
-  #spend(visit: VisitState, { tokens = 0, toolCalls = 0 }: { tokens?: number; toolCalls?: number }): void {
-    visit.tokens += tokens;
-    visit.toolCalls += toolCalls;
+  #spend(visit: VisitState, amount: { tokens?: number; toolCalls?: number }): void {
+    const tokens = countOf(amount.tokens);
+    const toolCalls = countOf(amount.toolCalls);
+    visit.tokens = Math.min(visit.tokens + tokens, MAX_COUNT);
+    visit.toolCalls = Math.min(visit.toolCalls + toolCalls, MAX_COUNT);
     const exceeded = this.#budget.spend({ tokens, toolCalls });
     if (!exceeded) return;
     const { nodeId, visitUuid } = visit.ref;
@@ -456,6 +460,11 @@ export class RunExecution {
   #fault(error: unknown): void {
     this.leave(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/** What a provider counts is not trusted: a count is a whole number from 0 to what its column holds. */
+function countOf(reported = 0): number {
+  return Number.isFinite(reported) ? Math.min(Math.max(0, Math.trunc(reported)), MAX_COUNT) : 0;
 }
 
 function newEntry(): JournalEntry {

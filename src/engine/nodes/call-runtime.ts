@@ -149,5 +149,6 @@ function outputOf(response: AgentRuntimeResponse): RuntimeOutput {
   const { failure, status } = response;
   const message = failure?.message ?? `the runtime answered ${status}`;
   const retryable = failure?.retryable ?? false;
-  throw new NodeFailure(failure?.type ?? status, message, { retryable });
+  const code = failure?.code === 'bridge_lost' ? 'bridge_lost' : (failure?.type ?? status);
+  throw new NodeFailure(code, message, { retryable });
 }

@@ -23,13 +23,20 @@ export class CancelRun {
     const execution = this.registry.find(runId);
     const held = await this.leases.seize(runId);
     if (!held) {
-      if (await this.runs.find(runId)) throw new RunNotActiveError(runId, 'the run has already ended');
+      if (await this.runs.find(runId))
+        throw new RunNotActiveError(runId, 'the run has ended or is being cancelled');
       throw new RunNotFoundError(runId);
     }
     const here = execution ?? this.registry.find(runId);
     here?.leave(new LeftOnPurposeError(CANCELLED.error));
     await here?.stopped();
-    await this.closeRun.execute(held, CANCELLED);
+    try {
+      await this.closeRun.execute(held, CANCELLED);
+    } catch (error) {
+      // Whoever claims it next ends it, because it is marked as cancelled.
+      await this.registry.release(held.lease);
+      throw error;
+    }
     const run = await this.runs.find(runId);
     if (!run) throw new RunNotFoundError(runId);
     return run;

@@ -101,12 +101,16 @@ export class RunLeases {
     );
   }
 
-  /** Takes a run whoever holds it, started or not, to end it; null when it has ended. */
+  /**
+   * Takes a run whoever holds it, started or not, to cancel it; null when it has ended, or when somebody else is
+   * cancelling it just now.
+   */
   seize(runId: string): Promise<HeldRun | null> {
     return this.#take(
       `UPDATE runs SET status = 'RUNNING', lease_owner = $1, lease_epoch = lease_epoch + 1,
               cancel_requested_at = now(), lease_until = now() + make_interval(secs => $2)
-        WHERE run_id = $3 AND status IN ('CREATED', 'RUNNING')`,
+        WHERE run_id = $3 AND status IN ('CREATED', 'RUNNING')
+          AND (cancel_requested_at IS NULL OR lease_until <= now())`,
       runId,
     );
   }

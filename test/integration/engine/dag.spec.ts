@@ -254,6 +254,52 @@ describe('a DAG run', () => {
     await expect(test.engine.cancelRun.execute(runId)).rejects.toMatchObject({ code: 'RUN_NOT_ACTIVE' });
   });
 
+  it('cancels once, however many ask at the same time: one is told so, the others that it is not active', async () => {
+    test.runtime.on('slow', (_request, signal) => untilAborted(signal));
+    const workflow = await test.workflow(chain(input(), agent('slow'), output({ x: '1' })));
+    for (const started of [true, false]) {
+      const runId = await (started ? test.start(workflow) : test.create(workflow));
+      if (started) await test.untilBegun(runId, 'slow');
+      const asked = await Promise.allSettled(
+        Array.from({ length: 10 }, () => test.engine.cancelRun.execute(runId)),
+      );
+      const refused = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+      expect(refused).toHaveLength(9);
+      for (const error of refused) expect(error).toMatchObject({ code: 'RUN_NOT_ACTIVE' });
+      expect((await test.end(runId)).run.statusReason).toBe('CANCELLED');
+      const stored = await test.store.readAfter(runId, 0, 100);
+      expect(stored.filter(({ type }) => type.startsWith('workflow_'))).toHaveLength(1);
+    }
+  });
+
+  it('takes no provider at its word about what it counted', async () => {
+    const tokens = [2 ** 31, 9e15, -1, NaN, Infinity, 1e300];
+    for (const totalTokens of tokens) {
+      const answer = says('x');
+      const usage = { promptTokens: null, completionTokens: null, totalTokens, durationMs: 1 };
+      test.runtime.on('a', () =>
+        answer.type === 'runtime.completed' ? [{ ...answer, response: { ...answer.response, usage } }] : [],
+      );
+      const { run, visit } = await test.runToEnd(
+        await test.workflow(chain(input(), agent('a'), output({ x: '{{ a.text }}' }))),
+      );
+      expect(run.status).toBe('SUCCESS');
+      expect(visit('a')?.tokens).toBe(totalTokens >= 2 ** 31 && totalTokens < Infinity ? 2 ** 31 - 1 : 0);
+    }
+  });
+
+  it('lets a visit act again whose bridge died, without a retry of its own', async () => {
+    test.runtime.on('a', ({ workbench }) =>
+      workbench?.attempt === 1
+        ? [fails('the bridge was lost', { type: 'connect_failed', code: 'bridge_lost', retryable: true })]
+        : [says('again')],
+    );
+    const { run } = await test.runToEnd(
+      await test.workflow(chain(input(), agent('a'), output({ x: '{{ a.text }}' }))),
+    );
+    expect(run.outputs).toEqual({ x: 'again' });
+  });
+
   it('cancels a run that was never started, with one event', async () => {
     const workflow = await test.workflow(chain(input(), output({ x: '1' })));
     const runId = await test.create(workflow);
