@@ -8,5 +8,5 @@ const LONGEST_MILLIS = 3_600_000;
  */
 export function retryDelay(attempt: number, retryAfterMillis: number | null, random = Math.random()): number {
   const backoff = Math.min(FIRST_MILLIS * FACTOR ** (attempt - 1), LONGEST_MILLIS) * (0.8 + 0.4 * random);
-  return Math.max(backoff, Math.min(retryAfterMillis ?? 0, LONGEST_MILLIS));
+  return Math.max(Math.round(backoff), Math.min(retryAfterMillis ?? 0, LONGEST_MILLIS));
 }

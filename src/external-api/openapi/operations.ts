@@ -227,7 +227,7 @@ export const rerunRun: OperationDescription = {
   parameters: [workflowName, runId],
   body: { required: false, content: { 'application/json': rerunRequest.meta({ id: 'RerunRequest' }) } },
   answers: { 201: { description: 'Created', data: rerunSchema } },
-  errors: ['NODE_NOT_FOUND', 'RUN_NOT_ACTIVE', 'UNSUPPORTED_MEDIA_TYPE', ...OF_RUN],
+  errors: ['NODE_NOT_FOUND', 'RUN_NOT_ACTIVE', 'WORKSPACE_EXPIRED', 'UNSUPPORTED_MEDIA_TYPE', ...OF_RUN],
 };
 
 export const answerNode: OperationDescription = {

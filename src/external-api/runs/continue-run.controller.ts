@@ -9,6 +9,7 @@ import { Caller } from '../http/caller.js';
 import { isJsonObject, jsonObject } from '../http/json-object.js';
 import { answerNode, cancelRun, rerunRun } from '../openapi/operations.js';
 import { VisibleWorkflows } from '../workflows/visible-workflows.js';
+import { WorkspaceExpiredError } from '../workspace/workspace-expired.error.js';
 import { createdRun, type CreatedRun } from './created-run.js';
 import { GetRunResult } from './get-run-result.js';
 import { rerunRequest } from './rerun-request.js';
@@ -52,7 +53,8 @@ export class ContinueRunController {
     @Param('runId') runId: string,
     @Body(new ZodPipe(rerunRequest.nullish())) request: z.infer<typeof rerunRequest> | null | undefined,
   ): Promise<Envelope<CreatedRun & { rerunOf: string }>> {
-    await this.visible.findRun(caller, workflowName, runId);
+    const { run: original } = await this.visible.findRun(caller, workflowName, runId);
+    if (original.workspaceExpiredAt !== null) throw new WorkspaceExpiredError(runId);
     const { run, workflow } = await this.rerunRun.execute({
       runId,
       fromNodeId: request?.fromNodeId ?? undefined,

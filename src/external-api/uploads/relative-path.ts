@@ -19,10 +19,10 @@ export function normalizeRelativePath(raw: string): string {
   if (raw.includes('\ufffd')) refuse('is not valid UTF-8');
   if (raw.includes('\\')) refuse('contains a backslash');
   if (raw.startsWith('/')) refuse('is absolute');
-  if (/^[A-Za-z]:/.test(raw)) refuse('names a drive');
   if (raw.endsWith('/')) refuse('names a folder');
   const components = raw.split('/').filter((component) => component !== '' && component !== '.');
   if (components.length === 0) refuse('is empty');
+  if (/^[A-Za-z]:/.test(components[0] ?? '')) refuse('names a drive');
   for (const component of components) {
     if (component === '..') refuse('leaves the workspace');
     if (Buffer.byteLength(component) > MAX_COMPONENT_BYTES) {

@@ -59,6 +59,8 @@ describe('workspaces', () => {
     expect(existsSync(folder(run))).toBe(false);
     const gone = await client.call(text(run.links?.workspace));
     expect([gone.status, gone.code]).toEqual([410, 'WORKSPACE_EXPIRED']);
+    const again = await client.post(`${text(run.links?.result)}/rerun`);
+    expect([again.status, again.code]).toEqual([410, 'WORKSPACE_EXPIRED']);
     const after = await client.call(text(run.links?.result));
     expect(after.data.outputs).toEqual(before.data.outputs);
     expect(after.data.workspace).toMatchObject({

@@ -251,7 +251,7 @@ describe('runs', () => {
     });
   });
 
-  it('applies failStrategy: the node’s own wins over the request’s', async () => {
+  it('applies the request’s failStrategy to nodes that set none', async () => {
     const branch = await api.test.workflow(
       chain(input(), agent('first'), agent('second'), output({ text: '{{ second.text }}' })),
     );
@@ -270,6 +270,15 @@ describe('runs', () => {
         {},
       ],
     });
+  });
+
+  it('lets a node’s own failStrategy win over the request’s', async () => {
+    const strict = await api.test.workflow(
+      chain(input(), agent('first', { failStrategy: 'abort' }), output({ text: '{{ first.text }}' })),
+    );
+    api.test.runtime.on('first', () => [fails('坏了')]);
+    const run = await finish(await create(`/workflows/${strict.name}/runs`, { failStrategy: 'skip' }));
+    expect(run).toMatchObject({ status: 'FAILED', statusReason: 'NODE_FAILED' });
   });
 
   it('tells which node failed and why, in the run and in the node', async () => {
