@@ -3,8 +3,8 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { DataSource } from 'typeorm';
 
-/** Long enough for an embedded PostgreSQL that is just being started again. */
-const PING_MILLIS = 5_000;
+/** Long enough for an embedded PostgreSQL that is just being started again, on a busy machine too. */
+const PING_MILLIS = 15_000;
 const AGAIN_MILLIS = 50;
 
 /** What a load balancer asks: may this process be given requests? */
