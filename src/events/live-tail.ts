@@ -22,7 +22,7 @@ export interface LiveTailOptions {
 export const LIVE_TAIL_DEFAULTS: LiveTailOptions = {
   heartbeatMillis: 15_000,
   pollMillis: 500,
-  ring: { frames: 1000, bytes: 1024 * 1024 },
+  ring: { frames: 500, bytes: 256 * 1024 },
   page: { events: 500, bytes: 64 * 1024 },
   concurrentReads: 3,
 };

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import { StreamRunEvents } from '../../../src/external-api/stream/stream-run-events.js';
 import type { AgentRuntimeEvent } from '../../../src/runtime-adapters/protocol/agent-runtime-event.js';
@@ -195,6 +196,40 @@ describe('the event stream', () => {
       ),
       { numRuns: 25 },
     );
+  });
+
+  it('serves the eventsource package: cut at every event it resumes, and after the end it stops', async () => {
+    const { run, events } = await runToEnd();
+    const open = (lastEventId: string): EventSource =>
+      new EventSource(api.url + run.stream, {
+        fetch: (url, init) => {
+          const headers = { 'last-event-id': lastEventId, ...init.headers, 'x-api-key': 'demo-key' };
+          return fetch(url, { ...init, headers });
+        },
+      });
+    const next = (source: EventSource): Promise<{ id: string; type: string; data: string }> =>
+      new Promise((resolve) => {
+        for (const type of ['run_started', 'node_status', 'node_stream', 'workflow_complete']) {
+          source.addEventListener(type, ({ lastEventId, data }) =>
+            resolve({ id: lastEventId, type, data: data as string }),
+          );
+        }
+      });
+    const seen: StreamEvent[] = [];
+    let last = '0';
+    while (seen.length < events.length) {
+      const source = open(last);
+      const { id, type, data } = await next(source);
+      source.close();
+      last = id;
+      seen.push({ id: Number(id), event: type, data: JSON.parse(data) as StreamEvent['data'] });
+    }
+    expect(seen).toEqual(events);
+    const source = open(last);
+    const refused = await new Promise<{ code?: number }>((resolve) =>
+      source.addEventListener('error', resolve),
+    );
+    expect([refused.code, source.readyState]).toEqual([204, EventSource.CLOSED]);
   });
 
   it('follows a run that another server executes', async () => {
