@@ -65,14 +65,16 @@ export class ExecutionRegistry {
     const held = [...this.#held.values()];
     if (held.length === 0) return;
     try {
+      const heldUntil = this.leases.heldUntil();
       const renewed = await this.leases.renew(held.map(({ lease }) => lease));
       for (const { execution, lease } of held) {
         const wakes = renewed.get(lease.runId);
+        if (wakes !== undefined) execution.prolong(heldUntil);
         if (wakes === undefined) execution.leave(new LeftOnPurposeError('the lease was lost'));
         else if (wakes > lease.wakes) await execution.wake(wakes);
       }
     } catch (error) {
-      // Writes are fenced by the epoch, so a lease that runs out unnoticed does no harm.
+      // Writes are fenced by the epoch, and no node begins to act once the lease has run out.
       this.logger.warn({ err: error }, 'leases could not be renewed');
     }
   }

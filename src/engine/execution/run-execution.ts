@@ -17,6 +17,7 @@ import { attemptNode, type AttemptOutcome } from './attempt-node.js';
 import { backOff, lostTooOften, mayRetry } from './retry-visit.js';
 import type { ExecutionServices } from './execution-services.js';
 import { openFrame, type Frame } from './frame.js';
+import { LeftOnPurposeError } from './left-on-purpose.js';
 import { RunBudget } from './run-budget.js';
 import { failure, success, type RunAbort } from './run-ending.js';
 import { StreamedText } from './streamed-text.js';
@@ -68,6 +69,7 @@ export class RunExecution {
   readonly #visitedRun: VisitedRun;
   #runTimer: NodeJS.Timeout | null = null;
   #wakesSeen: number;
+  #heldUntil: number;
   #progressed = false;
   #abort: RunAbort | null = null;
   #end: ExecutionEnd | null = null;
@@ -80,6 +82,7 @@ export class RunExecution {
   ) {
     const { run, workflow, walk, graph, stored, lease } = input;
     this.#wakesSeen = lease.wakes;
+    this.#heldUntil = lease.heldUntil;
     this.#root = openFrame({ graph, walk, prefix: '', iterSeq: null, scope: {}, settled: null });
     this.#budget = new RunBudget(workflow.settings.budget, stored);
     this.#book = new VisitBook({
@@ -131,6 +134,11 @@ export class RunExecution {
     this.#abortWith(reason, newEntry());
   }
 
+  /** The lease was renewed; see RunLease.heldUntil. */
+  prolong(heldUntil: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, heldUntil);
+  }
+
   /** Stops executing without ending the run; whoever holds it next goes on from what is durable. */
   leave(reason: Error): void {
     if (this.#end) return;
@@ -175,6 +183,9 @@ export class RunExecution {
     if (lost) return this.#settle(visit, { kind: 'failed', failure: lost });
     const executor = this.services.executorOf(visit.ref.nodeType);
     for (;;) {
+      // A process that was stopped for a while must not act beside the one that took its runs over.
+      if (performance.now() >= this.#heldUntil)
+        return this.leave(new LeftOnPurposeError('the lease ran out'));
       const outcome: AttemptOutcome = executor
         ? await attemptNode(executor, this.#nodeVisit(visit), visit.controller)
         : { kind: 'failed', failure: new NodeFailure('NODE_TYPE', `no executor for ${visit.ref.nodeType}`) };

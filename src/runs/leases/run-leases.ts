@@ -11,6 +11,8 @@ export interface RunLease {
   readonly epoch: number;
   /** Wake-up calls the run had got when the lease was taken. */
   readonly wakes: number;
+  /** Until when nobody else can have taken the run unless it is renewed, by this process's `performance.now()`. */
+  readonly heldUntil: number;
 }
 
 /** A run as it was when its lease was taken. */
@@ -73,6 +75,7 @@ export class RunLeases {
 
   async #start(requests: readonly StartRequest[], manager: EntityManager): Promise<(StartedRun | null)[]> {
     const hold = new Map(requests.map((request) => [request.runId, request.hold]));
+    const heldUntil = this.heldUntil();
     const [rows] = await manager.query<[RunEntity[], number]>(
       `UPDATE runs SET status = 'RUNNING', started_at = now(),
               lease_owner = CASE WHEN asked.hold THEN $1 END, lease_epoch = CASE WHEN asked.hold THEN 1 ELSE 0 END,
@@ -87,7 +90,7 @@ export class RunLeases {
       const run = started.get(runId);
       // Of several requests for one run in the same commit, the first has started it.
       started.delete(runId);
-      return run ? { run, lease: hold.get(runId) ? leaseOf(run) : null } : null;
+      return run ? { run, lease: hold.get(runId) ? leaseOf(run, heldUntil) : null } : null;
     });
   }
 
@@ -126,7 +129,7 @@ export class RunLeases {
   }
 
   /** Prolongs the leases; gives the wake-up calls of those that are still held, the others are lost. */
-  async renew(leases: readonly RunLease[]): Promise<ReadonlyMap<string, number>> {
+  async renew(leases: readonly Pick<RunLease, 'runId' | 'epoch'>[]): Promise<ReadonlyMap<string, number>> {
     const [rows] = await this.dataSource.query<[{ run_id: string; wakes: number }[], number]>(
       `UPDATE runs SET lease_until = now() + make_interval(secs => $1)
          FROM unnest($2::text[], $3::integer[]) AS held(run_id, epoch)
@@ -151,7 +154,7 @@ export class RunLeases {
   }
 
   /** Gives runs back unfinished, for whoever comes first. */
-  async release(leases: readonly RunLease[]): Promise<void> {
+  async release(leases: readonly Pick<RunLease, 'runId' | 'epoch'>[]): Promise<void> {
     await this.dataSource.query(
       `UPDATE runs SET lease_owner = NULL, lease_until = now()
          FROM unnest($1::text[], $2::integer[]) AS held(run_id, epoch)
@@ -171,15 +174,21 @@ export class RunLeases {
     );
   }
 
+  /** Of a lease that is asked for now: the server counts from a moment that is not earlier. */
+  heldUntil(): number {
+    return performance.now() + this.leaseSeconds * 1000;
+  }
+
   async #take(update: string, runId: string): Promise<HeldRun | null> {
+    const heldUntil = this.heldUntil();
     const [[run]] = await this.dataSource.query<[RunEntity[], number]>(
       `${update} RETURNING ${runColumns(this.dataSource)}`,
       [this.owner, this.leaseSeconds, runId],
     );
-    return run ? { run, lease: leaseOf(run) } : null;
+    return run ? { run, lease: leaseOf(run, heldUntil) } : null;
   }
 }
 
-function leaseOf({ runId, leaseEpoch, wakes }: RunEntity): RunLease {
-  return { runId, epoch: leaseEpoch, wakes };
+function leaseOf({ runId, leaseEpoch, wakes }: RunEntity, heldUntil: number): RunLease {
+  return { runId, epoch: leaseEpoch, wakes, heldUntil };
 }

@@ -271,6 +271,23 @@ describe('what is left behind', () => {
     expect(await sql('SELECT run_id FROM runs WHERE parent_run_id = $1', runId)).toHaveLength(1);
   });
 
+  it('a server that was held up for longer than its lease begins no node before it has the run again', async () => {
+    const test = await start({ leaseSeconds: 0.3 });
+    // What a process does that was stopped and goes on: its step is acknowledged before it learns of its lease.
+    test.engine.registry.renew = () => Promise.resolve();
+    test.runtime.on('a', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      return [says('a')];
+    });
+    const workflow = await test.workflow(
+      chain(input(), agent('a'), agent('b'), output({ x: '{{ b.text }}' })),
+    );
+    const { run, visit } = await test.runToEnd(workflow);
+    expect(run.outputs).toEqual({ x: 'b done' });
+    expect([test.runtime.callsOf('a'), test.runtime.callsOf('b'), visit('b')?.attempt]).toEqual([1, 1, 2]);
+    expect(run.leaseEpoch).toBe(2);
+  });
+
   describe('by a server that stops', () => {
     it('is a run that it was just about to take', async () => {
       const first = await start();

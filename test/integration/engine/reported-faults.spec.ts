@@ -68,7 +68,7 @@ describe('a fault reported of other engines does not happen here:', () => {
     expect(await second.leases.claim(run.runId)).toBeNull();
     expect(await second.leases.seize(run.runId)).toBeNull();
     expect(await second.leases.wake(run.runId)).toBe(false);
-    await second.leases.release([{ runId: run.runId, epoch: run.leaseEpoch, wakes: 0 }]);
+    await second.leases.release([{ runId: run.runId, epoch: run.leaseEpoch }]);
     await expect(second.engine.startRun.execute(run.runId)).rejects.toMatchObject({
       code: 'RUN_ALREADY_STARTED',
     });

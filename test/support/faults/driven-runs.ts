@@ -1,7 +1,7 @@
 import type { ActingStub } from './acting-stub.js';
 import { judgeActs, judgeEvents } from './judge-run.js';
 import { RunReader, type ReadEvent } from './run-reader.js';
-import type { ServerLives } from './server-lives.js';
+import type { Servers } from './servers.js';
 import type { Workload, workloads } from './workloads.js';
 
 export interface DrivenRun {
@@ -26,7 +26,7 @@ export class DrivenRuns {
   #next = 0;
 
   constructor(
-    private readonly lives: ServerLives,
+    private readonly lives: Servers,
     private readonly stub: ActingStub,
   ) {}
 

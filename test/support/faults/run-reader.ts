@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
-import { isConnectionLost, type ServerLives } from './server-lives.js';
+import { isConnectionLost, type Servers } from './servers.js';
 
 /** The parts of a stream's payloads that tests look at. */
 export interface EventPayload {
@@ -22,7 +22,7 @@ export interface ReadEvent {
   /** As it came. */
   readonly data: string;
   readonly payload: EventPayload;
-  /** The life of the server that sent it. */
+  /** The servers' life in which it was read. */
   readonly life: number;
 }
 
@@ -34,7 +34,7 @@ export class RunReader {
   #listeners: ((event: ReadEvent) => void)[] = [];
 
   constructor(
-    private readonly lives: ServerLives,
+    private readonly lives: Servers,
     /** `/api/v1/workflows/…/runs/…` */
     readonly path: string,
   ) {}
@@ -47,7 +47,6 @@ export class RunReader {
   async readToEnd(): Promise<void> {
     for (;;) {
       const server = await this.lives.up();
-      const { life } = this.lives;
       try {
         const last = this.events.at(-1)?.id;
         const response = await fetch(`${server.url}${this.path}/stream`, {
@@ -57,7 +56,7 @@ export class RunReader {
           },
         });
         if (response.status === 204) return;
-        if (response.status === 200) await this.#consume(response, life);
+        if (response.status === 200) await this.#consume(response);
         else if (response.status < 500) {
           this.problems.push(`the stream answered ${response.status}: ${await response.text()}`);
           return;
@@ -70,7 +69,7 @@ export class RunReader {
     }
   }
 
-  async #consume(response: Response, life: number): Promise<void> {
+  async #consume(response: Response): Promise<void> {
     const parser = createParser({
       onEvent: ({ id, event = '', data }) => {
         const read = {
@@ -78,7 +77,7 @@ export class RunReader {
           event,
           data,
           payload: JSON.parse(data) as EventPayload,
-          life,
+          life: this.lives.life,
         };
         const expected = (this.events.at(-1)?.id ?? 0) + 1;
         if (read.id !== expected) this.problems.push(`event ${read.id} came where ${expected} was due`);

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { TestServer, type TestServerOptions } from '../test-server.js';
+import { Servers } from './servers.js';
 
-const PATIENCE_MILLIS = 120_000;
-
-/** One server on one data folder, killed and started again: what asks it waits for the next life. */
-export class ServerLives {
-  /** 1 for the first. Rises when the next one is about to start: what the dead one has done came before. */
+/** One server on one data folder, ended in any way and started again. */
+export class ServerLives extends Servers {
+  /** 1 for the first. */
   life = 0;
   #server: TestServer | null = null;
   #listeners: (() => void)[] = [];
@@ -13,7 +11,9 @@ export class ServerLives {
   constructor(
     private readonly options: TestServerOptions & { readonly dataDir: string },
     private readonly onLife: (life: number) => void = () => undefined,
-  ) {}
+  ) {
+    super();
+  }
 
   get server(): TestServer {
     if (!this.#server) throw new Error('no server runs');
@@ -35,52 +35,15 @@ export class ServerLives {
     await server.forget();
   }
 
+  /** SIGTERM; see TestServer.stop. */
   async stop(): Promise<void> {
     const { server } = this;
     this.#server = null;
     await server.stop();
   }
 
-  /** The server that runs, or the next one. */
-  async up(): Promise<TestServer> {
+  override async up(): Promise<TestServer> {
     while (!this.#server) await new Promise<void>((resolve) => this.#listeners.push(resolve));
     return this.#server;
   }
-
-  /**
-   * Asks until some life answers, as a client that was told to. `lost` counts the requests that got no answer, so
-   * that nobody knows whether they were carried out.
-   */
-  async request(
-    method: string,
-    target: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<{ status: number; data: unknown; text: string; lost: number }> {
-    const until = Date.now() + PATIENCE_MILLIS;
-    for (let lost = 0; ; lost += 1) {
-      const server = await this.up();
-      try {
-        const response = await server.request(method, target, body, headers);
-        const text = await response.text();
-        // 503: it is stopping, or its database is just being started again.
-        if (response.status !== 503) {
-          return { status: response.status, data: dataIn(text), text, lost };
-        }
-      } catch (error) {
-        if (!isConnectionLost(error)) throw error;
-      }
-      if (Date.now() > until) throw new Error(`${method} ${target} was never answered`);
-      await delay(20);
-    }
-  }
-}
-
-/** What fetch throws where a server dies. By its name: jest's own TypeError is another one than fetch's. */
-export function isConnectionLost(error: unknown): boolean {
-  return (error as { name?: unknown } | null)?.name === 'TypeError';
-}
-
-function dataIn(text: string): unknown {
-  return text.startsWith('{') ? (JSON.parse(text) as { data: unknown }).data : null;
 }
