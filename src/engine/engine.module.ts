@@ -1,4 +1,10 @@
-import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, type Logger } from '../common/logging/logger.js';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
@@ -86,7 +92,7 @@ const ENGINE = Symbol('Engine');
   ],
   exports: [CreateRun, StartRun, CancelRun, RerunRun, AnswerHumanInput, ExecutionRegistry],
 })
-export class EngineModule implements OnApplicationBootstrap, OnApplicationShutdown {
+export class EngineModule implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   constructor(
     @Inject(ENGINE) private readonly engine: Engine,
     private readonly leases: RunLeases,
@@ -106,9 +112,16 @@ export class EngineModule implements OnApplicationBootstrap, OnApplicationShutdo
     this.engine.orphans.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /**
+   * Before the bridge, the HTTP server and the streams end: nothing new begins, nodes stop, others may take the runs.
+   * Requests that still come find the journal open until they have been answered.
+   */
+  async onModuleDestroy(): Promise<void> {
     await this.engine.orphans.stop();
     await this.engine.dispatcher.stop();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
     await this.journals.idle();
     await this.connection.close();
   }
