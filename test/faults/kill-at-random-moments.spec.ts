@@ -117,18 +117,12 @@ async function moment(runs: DrivenRuns): Promise<void> {
   }
   const wanted = random.pick(MOMENTS);
   let left = kind === 'counted' ? random.between(1, 60) : 1;
-  let stop: () => void = () => undefined;
-  const come = new Promise<void>((resolve) => {
-    stop = runs.listen(({ event, payload }) => {
-      const isWanted =
-        event === 'node_status' && payload.nodeType === wanted.nodeType && payload.status === wanted.status;
-      if (kind === 'wanted' && !isWanted) return;
-      left -= 1;
-      if (left === 0) resolve();
-    });
-  });
-  await Promise.race([come, delay(2_500)]);
-  stop();
+  await runs.next(({ event, payload }) => {
+    const isWanted =
+      event === 'node_status' && payload.nodeType === wanted.nodeType && payload.status === wanted.status;
+    if (kind === 'counted' || isWanted) left -= 1;
+    return left === 0;
+  }, 2_500);
   await delay(random.between(0, 25));
 }
 

@@ -43,6 +43,21 @@ export class DrivenRuns {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Resolves with the next event that is wanted, or after so long without one. */
+  async next(wanted: (event: ReadEvent) => boolean, patienceMillis = 5_000): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(done, patienceMillis);
+      const stop = this.listen((event) => {
+        if (wanted(event)) done();
+      });
+    });
+  }
+
   /** One run from its creation to its end. */
   async drive(workload: Workload): Promise<DrivenRun> {
     const { lives } = this;

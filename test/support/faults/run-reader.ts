@@ -54,6 +54,7 @@ export class RunReader {
             'X-API-Key': 'demo-key',
             ...(last === undefined ? {} : { 'Last-Event-ID': String(last) }),
           },
+          signal: this.lives.signalOf(server),
         });
         if (response.status === 204) return;
         if (response.status === 200) await this.#consume(response);

@@ -20,9 +20,14 @@ export class ServerLives extends Servers {
     return this.#server;
   }
 
-  async start(): Promise<TestServer> {
+  /** What comes from now on counts as a life of its own, such as that of a part of the server. */
+  mark(): void {
     this.life += 1;
     this.onLife(this.life);
+  }
+
+  async start(): Promise<TestServer> {
+    this.mark();
     this.#server = await TestServer.start(this.options);
     for (const tell of this.#listeners.splice(0)) tell();
     return this.#server;
@@ -40,6 +45,11 @@ export class ServerLives extends Servers {
     const { server } = this;
     this.#server = null;
     await server.stop();
+  }
+
+  /** A server that ends closes its connections. */
+  override signalOf(): undefined {
+    return undefined;
   }
 
   override async up(): Promise<TestServer> {

@@ -5,6 +5,7 @@ import { Servers } from './servers.js';
 export class ServerPool extends Servers {
   life = 1;
   #servers: TestServer[] = [];
+  readonly #removed = new Map<TestServer, AbortController>();
   #turn = 0;
 
   constructor(
@@ -20,6 +21,7 @@ export class ServerPool extends Servers {
 
   async start(): Promise<TestServer> {
     const server = await TestServer.start(this.options);
+    this.#removed.set(server, new AbortController());
     this.#servers.push(server);
     return server;
   }
@@ -29,6 +31,11 @@ export class ServerPool extends Servers {
     this.#servers = this.#servers.filter((one) => one !== server);
     this.life += 1;
     this.onLife(this.life);
+    this.#removed.get(server)?.abort();
+  }
+
+  override signalOf(server: TestServer): AbortSignal | undefined {
+    return this.#removed.get(server)?.signal;
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TestServer } from '../test-server.js';
 
 const PATIENCE_MILLIS = 120_000;
+const KEYS = { 'X-API-Key': 'demo-key', 'X-Admin-Key': 'demo-admin-key' };
 
 /** One or several servers that come and go: what asks them waits until one is there. */
 export abstract class Servers {
@@ -10,6 +11,9 @@ export abstract class Servers {
 
   /** A server that runs now, or the next one that does. */
   abstract up(): Promise<TestServer>;
+
+  /** Aborts when nothing more is to be expected of the server although its connections stay open. */
+  abstract signalOf(server: TestServer): AbortSignal | undefined;
 
   /**
    * Asks until some server answers, as a client that was told to. `lost` counts the requests that got no answer, so
@@ -25,7 +29,12 @@ export abstract class Servers {
     for (let lost = 0; ; lost += 1) {
       const server = await this.up();
       try {
-        const response = await server.request(method, target, body, headers);
+        const response = await fetch(`${server.url}${target}`, {
+          method,
+          headers: { ...KEYS, 'Content-Type': 'application/json', ...headers },
+          body: body === undefined ? undefined : JSON.stringify(body),
+          signal: this.signalOf(server),
+        });
         const text = await response.text();
         // 503: it is stopping, or its database is just being started again.
         if (response.status !== 503) return { status: response.status, data: dataIn(text), text, lost };
@@ -40,7 +49,8 @@ export abstract class Servers {
 
 /** What fetch throws where a server dies. By its name: jest's own TypeError is another one than fetch's. */
 export function isConnectionLost(error: unknown): boolean {
-  return (error as { name?: unknown } | null)?.name === 'TypeError';
+  const name = (error as { name?: unknown } | null)?.name;
+  return name === 'TypeError' || name === 'AbortError';
 }
 
 function dataIn(text: string): unknown {
