@@ -82,7 +82,7 @@ export function createEngine(parts: EngineParts): Engine {
   const dispatcher = new InProcessDispatcher(executeRun, giveUpRun, leases, registry, config.engine, logger);
   const createRun = new CreateRun(dataSource, runs);
   const startRun = new StartRun(leases, runs, dispatcher);
-  const children = new ChildRuns(dataSource, runs, workflows, createRun, startRun, workspaces);
+  const children = new ChildRuns(dataSource, runs, leases, workflows, createRun, startRun, workspaces);
   const wakeRun = new WakeRun(leases, registry, dispatcher);
   const cancelRun = new CancelRun(leases, runs, registry, closeRun);
   const family: RunFamily = new RunFamily(children, wakeRun, cancelRun);

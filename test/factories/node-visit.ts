@@ -15,6 +15,7 @@ export function nodeVisit(
       runId: 'run1',
       workflowId: '1',
       workflowName: 'a-workflow',
+      leaseEpoch: 1,
       workflowVersion: 1,
       variables: {},
       workspaceDir: '/nowhere',

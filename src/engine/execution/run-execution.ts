@@ -94,6 +94,7 @@ export class RunExecution {
     });
     this.#visitedRun = {
       runId: run.runId,
+      leaseEpoch: lease.epoch,
       workflowId: run.workflowId,
       workflowName: workflow.name,
       workflowVersion: workflow.version,

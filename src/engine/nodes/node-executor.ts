@@ -52,6 +52,8 @@ export interface NodeVisit {
 
 export interface VisitedRun {
   readonly runId: string;
+  /** Of the lease under which it is executed; what a node stores beside the journal has to be refused with it. */
+  readonly leaseEpoch: number;
   readonly workflowId: string;
   readonly workflowName: string;
   readonly workflowVersion: number;

@@ -45,6 +45,7 @@ export class SubWorkflowExecutor implements NodeExecutor {
     const rendered = (await renderTemplates(variables, scope)) as JsonObject;
     return this.children.start({
       parentRunId: run.runId,
+      parentEpoch: run.leaseEpoch,
       parentVisitUuid: visitUuid,
       workflowName,
       version: version ?? null,

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { DomainError } from '../../common/errors/domain-error.js';
 import { newRunId } from '../../common/ids/run-id.js';
 import type { JsonObject } from '../../common/json/json-value.js';
+import type { RunLeases } from '../../runs/leases/run-leases.js';
 import type { RunStatus } from '../../runs/run-status.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import type { Workspaces } from '../../runs/workspaces/workspaces.js';
@@ -25,6 +26,8 @@ export interface ChildRun {
 
 export interface StartChildCommand {
   parentRunId: string;
+  /** Of the lease under which the parent is executed. */
+  parentEpoch: number;
   parentVisitUuid: string;
   workflowName: string;
   /** Null: the current one. */
@@ -37,6 +40,7 @@ export class ChildRuns {
   constructor(
     private readonly dataSource: DataSource,
     private readonly runs: RunRepository,
+    private readonly leases: RunLeases,
     private readonly workflows: WorkflowRepository,
     private readonly createRun: CreateRun,
     private readonly startRun: StartRun,
@@ -66,13 +70,12 @@ export class ChildRuns {
     return child;
   }
 
-  /** Throws NodeFailure for an unknown workflow, wrong variables, a cycle, or too deep a nesting. */
+  /** Throws LeaseLostError, and NodeFailure for an unknown workflow, wrong variables, a cycle, or too deep a nesting. */
   async start(command: StartChildCommand): Promise<ChildRun> {
     const workflow = await this.#workflow(command.workflowName, command.version);
     await this.#refuseCycle(command.parentRunId, workflow);
     try {
       const runId = newRunId();
-      await this.workspaces.create(runId);
       await this.createRun.execute({
         runId,
         workflow,
@@ -80,7 +83,11 @@ export class ChildRuns {
         ttlHours: CHILD_TTL_HOURS,
         apiKeyName: null,
         parent: { runId: command.parentRunId, visitUuid: command.parentVisitUuid },
+        // A process that was held up must not start a second child beside the one of whoever took the parent over.
+        alsoInTransaction: (manager) =>
+          this.leases.requireHeld({ runId: command.parentRunId, epoch: command.parentEpoch }, manager),
       });
+      await this.workspaces.create(runId);
       await this.startRun.execute(runId);
       return { runId, status: 'RUNNING', outputs: null, error: null };
     } catch (error) {

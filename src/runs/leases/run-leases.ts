@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit } from '../../database/group-commit.js';
+import { LeaseLostError } from '../journal/journal-errors.js';
 import { runColumns } from '../run-columns.js';
 import type { RunEntity } from '../run.entity.js';
 
@@ -151,6 +152,21 @@ export class RunLeases {
       [runId],
     );
     return rows[0]?.rested ?? false;
+  }
+
+  /**
+   * Keeps the run from being taken over until the transaction ends. Throws LeaseLostError where it has been already:
+   * what a node does beside the journal is fenced with it.
+   */
+  async requireHeld(
+    { runId, epoch }: Pick<RunLease, 'runId' | 'epoch'>,
+    manager: EntityManager,
+  ): Promise<void> {
+    const held = await manager.query<unknown[]>(
+      `SELECT 1 FROM runs WHERE run_id = $1 AND lease_epoch = $2 AND status = 'RUNNING' FOR SHARE`,
+      [runId, epoch],
+    );
+    if (held.length === 0) throw new LeaseLostError(runId);
   }
 
   /** Gives runs back unfinished, for whoever comes first. */

@@ -271,6 +271,32 @@ describe('what is left behind', () => {
     expect(await sql('SELECT run_id FROM runs WHERE parent_run_id = $1', runId)).toHaveLength(1);
   });
 
+  it('a server that was held up while it started a child starts none once the parent is taken over', async () => {
+    const first = await start({ leaseSeconds: 0.3 });
+    first.engine.registry.renew = () => Promise.resolve();
+    const child = await first.workflow(chain(input(), agent('c'), output({ x: '{{ c.text }}' })));
+    const call = node('call', 'subWorkflow', { workflowName: child.name });
+    const workflow = await first.workflow(chain(input(), call, output({ x: '{{ call.x }}' })));
+    // It is stopped just before it stores the child.
+    let goOn: () => void = () => undefined;
+    let stopped: () => void = () => undefined;
+    const isStopped = new Promise<void>((resolve) => (stopped = resolve));
+    const create = first.engine.createRun.execute.bind(first.engine.createRun);
+    const runId = await first.create(workflow);
+    first.engine.createRun.execute = async (command) => {
+      stopped();
+      await new Promise<void>((resolve) => (goOn = resolve));
+      return create(command);
+    };
+    await first.engine.startRun.execute(runId);
+    await isStopped;
+    const second = await start();
+    expect((await second.end(runId)).run.outputs).toEqual({ x: 'c done' });
+    goOn();
+    await first.until(() => first.engine.registry.size === 0, 'the first server to leave the run');
+    expect(await sql('SELECT run_id FROM runs WHERE parent_run_id = $1', runId)).toHaveLength(1);
+  });
+
   it('a server that was held up for longer than its lease begins no node before it has the run again', async () => {
     const test = await start({ leaseSeconds: 0.3 });
     // What a process does that was stopped and goes on: its step is acknowledged before it learns of its lease.
