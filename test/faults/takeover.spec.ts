@@ -97,6 +97,24 @@ async function epochs(runIds: readonly string[]): Promise<number[]> {
   return rows.map(({ lease_epoch }) => lease_epoch);
 }
 
+async function countEvents(runIds: readonly string[]): Promise<number> {
+  const { rows } = await client.query<{ events: number }>(
+    'SELECT count(*)::integer AS events FROM run_events WHERE run_id = ANY($1)',
+    [runIds],
+  );
+  return rows[0]?.events ?? 0;
+}
+
+/** Visits under way, as the keys of their acts. */
+async function running(runIds: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ key: string }>(
+    `SELECT concat_ws('/', variables ->> 'tag', node_id, iter_seq) AS key
+       FROM visits JOIN runs USING (run_id) WHERE run_id = ANY($1) AND visits.status = 'RUNNING'`,
+    [runIds],
+  );
+  return rows.map(({ key }) => key);
+}
+
 /** Times of the second and later attempts that the runs' events tell of. */
 async function begunAgain(runIds: readonly string[]): Promise<number[]> {
   const { rows } = await client.query<{ at: Date }>(
@@ -129,9 +147,10 @@ it('takes the runs of a hung server over, which then writes and does nothing mor
   const { ended, busy, held } = await begin();
   pool.remove(busy);
   process.kill(busy.pid, 'SIGSTOP');
+  const begun = await running(held);
   await ended;
   expect(await judge()).toEqual([]);
-  const { rows } = await client.query<{ events: string }>('SELECT count(*) AS events FROM run_events');
+  const events = await countEvents(held);
   const acts = stub.acts.length;
 
   process.kill(busy.pid, 'SIGCONT');
@@ -139,8 +158,10 @@ it('takes the runs of a hung server over, which then writes and does nothing mor
   expect((await fetch(`${busy.url}/health/ready`)).status).toBe(200);
   await delay((LEASE_SECONDS * 1000) / 3 + 500);
   expect(await heldBy(busy)).toEqual([]);
-  expect((await client.query('SELECT count(*) AS events FROM run_events')).rows).toEqual(rows);
-  expect(stub.acts.length).toBe(acts);
+  expect(await countEvents(held)).toBe(events);
+  // What was on its way to the outside when the server was stopped still gets there; nothing else begins.
+  const late = stub.acts.slice(acts).map(({ key }) => key.replace(/#.*/, ''));
+  expect(late.filter((key) => !begun.includes(key))).toEqual([]);
   expect(held.length).toBeGreaterThan(0);
   await busy.stop();
   await pool.start();

@@ -122,8 +122,12 @@ export class DrivenRuns {
       problems.push(`it is ${status} (${statusReason ?? 'no reason'}), not ${workload.status}`);
     }
     for (const { nodeId, status: shown } of nodes) {
+      // Of several visits at the same time, the one that began last is shown.
+      const begun = reader.events.findLast(
+        ({ payload }) => payload.nodeId === nodeId && (payload.attempt === 1 || payload.status === 'SKIPPED'),
+      );
       const seen = reader.events.findLast(
-        ({ event, payload }) => event === 'node_status' && payload.nodeId === nodeId,
+        ({ event, payload }) => event === 'node_status' && payload.visitUuid === begun?.payload.visitUuid,
       );
       if (seen?.payload.status !== shown) {
         problems.push(

@@ -39,7 +39,13 @@ export class ServerPool extends Servers {
   }
 
   async stop(): Promise<void> {
-    for (const server of this.#servers.splice(0)) await server.stop();
+    const left = this.#servers.splice(0);
+    for (const server of this.#removed.keys()) {
+      if (left.includes(server)) continue;
+      await server.kill9();
+      await server.forget();
+    }
+    for (const server of left) await server.stop();
   }
 
   override up(): Promise<TestServer> {
