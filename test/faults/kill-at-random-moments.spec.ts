@@ -10,6 +10,8 @@ import { workloads } from '../support/faults/workloads.js';
 
 const KILLS = Number(process.env.FAULTS_KILLS ?? 50);
 const RUNS_AT_A_TIME = 5;
+/** Runs get so long to end after the last kill; a parent whose child's call was lost looks again after 30 s. */
+const END_MILLIS = 120_000;
 
 /** A kill waits for one of these, so that none is missed by chance. */
 const MOMENTS = [
@@ -71,7 +73,12 @@ async function survive(name: string, kills: number): Promise<Survived> {
     await lives.start();
   }
   killing = false;
-  const problems = (await driven).flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+  const timer = new AbortController();
+  const late = delay(END_MILLIS, [], { signal: timer.signal }).catch(() => []);
+  const outcomes = await Promise.race([driven, late]);
+  timer.abort();
+  const problems = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+  problems.push(...runs.withoutEnd());
   if (problems.length === 0) {
     for (const run of runs.all) problems.push(...(await runs.judge(run)));
     problems.push(...(await childrenWithoutEnd(lives)));

@@ -107,6 +107,17 @@ export class DrivenRuns {
     return run;
   }
 
+  /** Runs whose terminal event has not been read, and what else is wrong with them. */
+  withoutEnd(): string[] {
+    return this.all
+      .filter(({ reader }) => !reader.events.some(({ event }) => event.startsWith('workflow_')))
+      .flatMap(({ reader, tag }) => [
+        `${reader.path} has no end`,
+        ...reader.problems,
+        ...judgeActs(reader.events, tag, this.stub),
+      ]);
+  }
+
   /** Everything that is wrong with a run that has ended; a fresh reader has to see what the first one saw. */
   async judge(run: DrivenRun): Promise<string[]> {
     const { tag, workload, reader, children } = run;
