@@ -101,27 +101,34 @@ export class EmbeddedPostgres {
   }
 
   async #startAgain(how: string): Promise<void> {
+    let reason = new Error(`PostgreSQL ended by itself (${how})`);
+    while (this.#mayRestart()) {
+      this.log.error(`${reason.message}; starting it again`);
+      try {
+        const child = await this.restart();
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended at once');
+        this.#child = child;
+        this.#watch(child);
+        this.log.info('PostgreSQL takes connections again');
+        return;
+      } catch (error) {
+        reason = new Error(`PostgreSQL ended by itself (${how}) and does not start again: ${String(error)}`, {
+          cause: error,
+        });
+      }
+    }
+    this.#giveUp(reason);
+  }
+
+  /** Counts the attempt. */
+  #mayRestart(): boolean {
     const now = Date.now();
     while (this.#restarts[0] !== undefined && this.#restarts[0] < now - RESTART_WINDOW_MILLIS) {
       this.#restarts.shift();
     }
-    if (this.#restarts.length >= MAX_RESTARTS) {
-      this.#giveUp(new Error(`PostgreSQL ended by itself again and again (${how})`));
-      return;
-    }
+    if (this.#stopping || this.#restarts.length >= MAX_RESTARTS) return false;
     this.#restarts.push(now);
-    this.log.error(`PostgreSQL ended by itself (${how}); starting it again`);
-    try {
-      const child = await this.restart();
-      this.#child = child;
-      this.#watch(child);
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended at once');
-      this.log.info('PostgreSQL takes connections again');
-    } catch (error) {
-      this.#giveUp(
-        new Error(`PostgreSQL ended by itself (${how}) and does not start again`, { cause: error }),
-      );
-    }
+    return true;
   }
 
   /** Should this process end without stop(), PostgreSQL gets at least the signal. */

@@ -76,7 +76,7 @@ export async function endPostmaster(child: ChildProcess): Promise<void> {
 }
 
 export async function createDatabase(url: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = clientOf(url);
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
@@ -99,10 +99,13 @@ function followLog(child: ChildProcess, log: DatabaseLog): string[] {
   return said;
 }
 
-/** Returns why it did not get ready, or undefined. */
+/**
+ * Returns why it did not get ready, or undefined. One that ended is told only when its output is over too ('close',
+ * not 'exit'): the reason stands in its last lines.
+ */
 async function untilReady(child: ChildProcess, url: string, until: number): Promise<string | undefined> {
   const ended = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(`it ended with ${code ?? signal ?? 'nothing'}`));
+    child.once('close', (code, signal) => resolve(`it ended with ${code ?? signal ?? 'nothing'}`));
     child.once('error', (error) => resolve(error.message));
   });
   for (;;) {
@@ -116,7 +119,7 @@ async function untilReady(child: ChildProcess, url: string, until: number): Prom
 
 /** A string: it answers, but not to us, and never will. */
 async function connects(url: string): Promise<boolean | string> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = clientOf(url);
   try {
     await client.connect();
     await client.end();
@@ -125,4 +128,11 @@ async function connects(url: string): Promise<boolean | string> {
     // SQLSTATE class 28: authentication.
     return error instanceof pg.DatabaseError && error.code?.startsWith('28') ? error.message : false;
   }
+}
+
+function clientOf(url: string): pg.Client {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  // A connection that breaks between two statements tells so by this event, which nobody else hears.
+  client.on('error', () => undefined);
+  return client;
 }

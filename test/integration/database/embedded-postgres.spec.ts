@@ -15,6 +15,7 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -29,11 +30,23 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // Its statements fail as well.
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>(sql)).rows;
   } finally {
     await client.end();
+  }
+}
+
+async function untilItAnswers(url: string): Promise<void> {
+  for (const until = Date.now() + 30_000; ; await delay(20)) {
+    try {
+      await query(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (Date.now() > until) throw error;
+    }
   }
 }
 
@@ -80,6 +93,22 @@ describe('the embedded PostgreSQL', () => {
       /the data folder .* is in use by another server/,
     );
     expect(await query(server.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    await server.stop();
+  });
+
+  it('starts again whenever its first process is killed under busy connections, and tells when it gives up', async () => {
+    const server = await EmbeddedPostgres.start(dataDir, log);
+    for (let death = 1; death <= 6; death += 1) {
+      // A busy one outlives its postmaster for a while and keeps the shared memory.
+      const busy = query(server.url, 'SELECT count(*) FROM generate_series(1, 3000000)').catch(() => null);
+      const [pid = ''] = (await readFile(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8')).split(
+        '\n',
+      );
+      process.kill(Number(pid), 'SIGKILL');
+      await busy;
+      if (death <= 5) await untilItAnswers(server.url);
+    }
+    expect(String(await server.lost)).toMatch(/PostgreSQL ended by itself \(SIGKILL\)/);
     await server.stop();
   });
 
