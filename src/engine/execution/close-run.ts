@@ -74,7 +74,7 @@ function skipNodes(
 
 /** Where the walk itself is what fails: every node without a visit. */
 function nodesNotBegun(stored: readonly VisitEntity[], graph: WorkflowGraph, walk: Walk): string[] {
-  const root = openFrame({ graph, walk, scope: {}, prefix: '', iterSeq: null, settled: null });
+  const root = openFrame({ graph, walk, scope: {}, prefix: '', iterSeq: null, comesFrom: [], settled: null });
   try {
     const restored = restoreFrame(
       root,

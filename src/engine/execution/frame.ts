@@ -15,6 +15,11 @@ export interface Frame {
   readonly prefix: string;
   /** The visit number all its visits carry; null: the walk counts them. */
   readonly iterSeq: number | null;
+  /**
+   * What visits that nothing in the frame comes before come from: for an item those of its iteration, so that its
+   * agents may ask about them (decision 24).
+   */
+  readonly comesFrom: readonly string[];
   /** Planned, but without a free slot yet. */
   readonly queue: PlannedVisit[];
   /** Visits that have begun and not ended, waiting ones included. */
@@ -25,7 +30,7 @@ export interface Frame {
 }
 
 export function openFrame(
-  options: Pick<Frame, 'graph' | 'walk' | 'scope' | 'prefix' | 'iterSeq' | 'settled'>,
+  options: Pick<Frame, 'graph' | 'walk' | 'scope' | 'prefix' | 'iterSeq' | 'comesFrom' | 'settled'>,
 ): Frame {
   return { ...options, queue: [], running: 0, over: false };
 }

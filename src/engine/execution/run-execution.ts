@@ -83,7 +83,8 @@ export class RunExecution {
     const { run, workflow, walk, graph, stored, lease } = input;
     this.#wakesSeen = lease.wakes;
     this.#heldUntil = lease.heldUntil;
-    this.#root = openFrame({ graph, walk, prefix: '', iterSeq: null, scope: {}, settled: null });
+    const outermost = { prefix: '', iterSeq: null, comesFrom: [], scope: {}, settled: null };
+    this.#root = openFrame({ graph, walk, ...outermost });
     this.#budget = new RunBudget(workflow.settings.budget, stored);
     this.#book = new VisitBook({
       stored,
@@ -260,6 +261,7 @@ export class RunExecution {
         walk: new DagWalk(graph),
         prefix: `${parent.ref.nodeId}.`,
         iterSeq: item.iterSeq,
+        comesFrom: parent.predecessors,
         scope: item.scope,
         settled: resolve,
       });

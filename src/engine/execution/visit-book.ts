@@ -192,7 +192,7 @@ export class VisitBook {
     const place = { visitUuid: randomUUID(), iterSeq: frame.iterSeq ?? planned.iterSeq };
     const ref = refOf(frame, place, node);
     this.#refs.set(ref.visitUuid, ref);
-    const { predecessors } = planned;
+    const predecessors = planned.predecessors.length > 0 ? planned.predecessors : [...frame.comesFrom];
     const visit = this.#open(frame, node, ref, (this.#lastSortOrder += 1), predecessors);
     const { sortOrder } = visit;
     entry.begun?.push({ sortOrder, ...rowOf(ref), status: 'RUNNING', predecessors, skippedBecause: null });

@@ -1,4 +1,8 @@
 import { RunEventStore } from '../../../src/events/run-event-store.js';
+import { queryMeta } from '../../../src/context-query/queries/query-meta.js';
+import { queryOutput } from '../../../src/context-query/queries/query-output.js';
+import { queryPath } from '../../../src/context-query/queries/query-path.js';
+import type { VisitSource } from '../../../src/context-query/queries/visit-source.js';
 import { VisitRecords } from '../../../src/context-query/records/visit-records.js';
 import { IndexedRun } from '../../../src/context-query/visit-index/indexed-run.js';
 import type { GraphData } from '../../../src/workflows/index.js';
@@ -18,6 +22,17 @@ afterAll(async () => {
   await test_.stop();
   await database.close();
 });
+
+/** The run in memory, with nothing behind it. */
+function memoryOf({ run }: EndedRun): VisitSource {
+  const memory = new IndexedRun(run.runId, { maxVisits: 200, maxTextBytes: 1e6, maxRunBytes: 1e8 });
+  for (const event of test_.events.filter(({ runId }) => runId === run.runId)) memory.apply(event);
+  return {
+    lineage: async (_, visitUuid) => memory.lineage(visitUuid),
+    envelope: async (_, { visitUuid }) => memory.visit(visitUuid)?.envelope ?? null,
+    logs: async (_, { visitUuid }) => ({ entries: memory.visit(visitUuid)?.logs ?? [], truncated: false }),
+  };
+}
 
 /** Everything the queries read of each visit, out of memory and out of the database. */
 async function compare({ run, visits }: EndedRun): Promise<void> {
@@ -98,6 +113,74 @@ describe('what the engine publishes is what it stores', () => {
     expect(ended.run.error).toBeNull();
     expect(ended.visits.filter(({ nodeId }) => nodeId === 'loop.each')).toHaveLength(3);
     await compare(ended);
+  });
+
+  test('inside iterations, each in the other, an agent sees what came before them and its own item', async () => {
+    const itemGraph = chain(
+      agent('first'),
+      node('deep', 'iteration', {
+        items: '{{ item.list }}',
+        graph: chain(agent('bottom'), output({ text: '{{ bottom.text }}' }, 'o')),
+      }),
+      output({ list: '{{ deep.items }}' }, 'end'),
+    );
+    const graphData: GraphData = {
+      nodes: [
+        input({ name: 'list', type: 'array' }),
+        agent('before'),
+        agent('beside'),
+        node('loop', 'iteration', { items: '{{ in.list }}', graph: itemGraph }),
+        output({ all: '{{ loop.items }}' }),
+      ],
+      edges: [
+        edge('in', 'before'),
+        edge('in', 'beside'),
+        edge('before', 'loop'),
+        edge('loop', 'out'),
+        edge('beside', 'out'),
+      ],
+    };
+    const named = new Map<string, string[]>();
+    for (const nodeId of ['loop.first', 'loop.deep.bottom']) {
+      test_.runtime.on(nodeId, ({ workbench }) => {
+        named.set(nodeId, workbench?.predecessors.map((predecessor) => predecessor.nodeId) ?? []);
+        return [says(`${nodeId} ${workbench?.visitUuid}`)];
+      });
+    }
+    const list = [{ list: ['a'] }, { list: ['b'] }];
+    const ended = await test_.runToEnd(await test_.workflow(graphData), { list });
+    expect(ended.run.error).toBeNull();
+    await compare(ended);
+    expect(named.get('loop.first')).toEqual(['before']);
+    expect(named.get('loop.deep.bottom')).toEqual(['loop.first']);
+
+    const { runId } = ended.run;
+    const records = new VisitRecords(database.dataSource, new RunEventStore(database.dataSource));
+    const memory = memoryOf(ended);
+    const bottoms = ended.visits.filter(({ nodeId }) => nodeId === 'loop.deep.bottom');
+    expect(bottoms.map(({ iterSeq }) => iterSeq).sort()).toEqual([1, 1001]);
+    for (const caller of bottoms) {
+      const holder = { runId, visitUuid: caller.visitUuid, nodeId: caller.nodeId };
+      const answers = [records, memory].map(async (source) => [
+        await queryPath(source, holder, holder),
+        await queryOutput(source, holder, { nodeId: 'before', iterSeq: null, field: 'text' }),
+        await queryOutput(source, holder, { nodeId: 'loop.first', iterSeq: null, field: 'text' }),
+        await queryMeta(source, holder, { kind: 'ALL', wanted: { nodeId: 'before', iterSeq: 1 } }),
+        await queryOutput(source, holder, { nodeId: 'beside', iterSeq: null, field: null }).catch(String),
+      ]);
+      const [fromDatabase, fromMemory] = await Promise.all(answers);
+      expect(JSON.stringify(fromMemory)).toBe(JSON.stringify(fromDatabase));
+      // The other item's visit of the same node is none of its predecessors.
+      const item = caller.iterSeq === 1 ? 1 : 2;
+      const first = ended.visits.find(({ nodeId, iterSeq }) => nodeId === 'loop.first' && iterSeq === item);
+      expect(fromDatabase).toMatchObject([
+        { paths: [{ sequence: ['in', 'before', 'loop.first', 'loop.deep.bottom'] }] },
+        { data: 'before done' },
+        { visitUuid: first?.visitUuid, data: `loop.first ${first?.visitUuid}` },
+        { nodeId: 'before' },
+        expect.stringContaining('no finished visit of node "beside"'),
+      ]);
+    }
   });
 
   test('with planned visits that fly back', async () => {
