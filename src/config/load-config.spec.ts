@@ -223,8 +223,39 @@ describe('loadConfig', () => {
       { HERMES_BRIDGE_MODE: 'external' },
       /hermes\.bridge\.url: is needed/,
     ],
+    ...['hermes.llm.credential-ref', 'hermes.bridge.credential-ref', 'callbacks.credential-ref'].flatMap(
+      (key): [string, Record<string, string>, string][] => {
+        const variable = key.replaceAll(/[.-]/g, '_').toUpperCase();
+        const CREDENTIALS = '{"mine": {"provider": "p", "env": "V", "scope": ["writer"]}}';
+        return [
+          [
+            `${key} that points nowhere`,
+            { [variable]: 'gone' },
+            `${key}: names credentials.gone, which is not`,
+          ],
+          [
+            `${key} that is an object's own`,
+            { [variable]: 'toString' },
+            `${key}: names credentials.toString`,
+          ],
+          [
+            `${key} with a scope`,
+            { [variable]: 'mine', CREDENTIALS },
+            `${key}: names credentials.mine, whose scope`,
+          ],
+        ];
+      },
+    ),
   ])('refuses %s', (_what, environment, expected) => {
     expect(refusal(environment as Record<string, string>).message).toMatch(expected);
+  });
+
+  it('takes a reference to a credential, and an endpoint that wants no key', () => {
+    const CREDENTIALS = '{"mine": {"provider": "p", "env": "V"}}';
+    const HERMES_LLM_CREDENTIAL_REF = 'mine';
+    expect(load({ HERMES_LLM_CREDENTIAL_REF, CREDENTIALS }).hermes.llm.credentialRef).toBe('mine');
+    const HERMES_LLM_BASE_URL = 'http://127.0.0.1:11434/v1';
+    expect(load({ HERMES_LLM_BASE_URL }).hermes.llm.credentialRef).toBeNull();
   });
 
   it('takes a password of the database from the environment only, in production', () => {

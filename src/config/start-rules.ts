@@ -20,6 +20,7 @@ export function startProblems(config: AppConfig, secrets: SecretReader): ConfigP
     ...clusterProblems(config),
     ...contextListenerProblems(config),
     ...bridgeProblems(config),
+    ...referenceProblems(config),
   ];
 }
 
@@ -86,4 +87,20 @@ function contextListenerProblems({ hermes }: AppConfig): ConfigProblem[] {
 function bridgeProblems({ hermes }: AppConfig): ConfigProblem[] {
   if (hermes.bridge.mode === 'managed' || hermes.bridge.url !== null) return [];
   return [{ key: 'hermes.bridge.url', message: 'is needed when hermes.bridge.mode is external' }];
+}
+
+/** References that can never be followed (decision 6); whether there is a value behind one is seen when it is used. */
+function referenceProblems({ hermes, callbacks, credentials }: AppConfig): ConfigProblem[] {
+  const references: [string, string | null][] = [
+    ['hermes.llm.credential-ref', hermes.llm.credentialRef],
+    ['hermes.bridge.credential-ref', hermes.bridge.credentialRef],
+    ['callbacks.credential-ref', callbacks.credentialRef],
+  ];
+  return references.flatMap(([key, ref]) => {
+    if (ref === null) return [];
+    const credential = Object.hasOwn(credentials, ref) ? credentials[ref] : undefined;
+    if (!credential) return [{ key, message: `names credentials.${ref}, which is not configured` }];
+    if (!credential.scope) return [];
+    return [{ key, message: `names credentials.${ref}, whose scope keeps it for agents` }];
+  });
 }
