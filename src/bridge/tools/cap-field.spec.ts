@@ -42,6 +42,7 @@ describe('cutText', () => {
   it('cuts no character in two', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(50), (text, limit) => {
+        fc.pre(!text.includes('\ufffd'));
         const cut = cutText(text, limit);
         expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit);
         expect(text.startsWith(cut)).toBe(true);

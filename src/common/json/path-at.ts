@@ -1,3 +1,5 @@
+import { endOfString } from './scan-json.js';
+
 interface Container {
   /** The key whose value is being read, or the index in an array. */
   at: string | number;
@@ -33,12 +35,6 @@ export function pathAt(text: string, offset: number): string {
     }
   }
   return stack.map(({ at }) => String(at)).join('.');
-}
-
-function endOfString(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
 }
 
 function unescaped(literal: string): string {
