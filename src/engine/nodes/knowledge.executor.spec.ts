@@ -44,7 +44,7 @@ describe('knowledge', () => {
     const visit = nodeVisit('knowledge', data, { scope });
     await expect(new KnowledgeExecutor(null).execute(visit, signal)).rejects.toMatchObject({
       code: 'runtime_unavailable',
-      message: 'no knowledge base is configured for kb',
+      message: 'credentials.kb names no knowledge base: this version has no provider of any',
     });
   });
 

@@ -27,7 +27,8 @@ export class KnowledgeExecutor implements NodeExecutor {
       limit?: number;
     };
     if (!this.retrieval) {
-      throw new NodeFailure('runtime_unavailable', `no knowledge base is configured for ${credentialRef}`);
+      const message = `credentials.${credentialRef} names no knowledge base: this version has no provider of any`;
+      throw new NodeFailure('runtime_unavailable', message);
     }
     const query = (await renderText(template, scope)).trim();
     if (query === '') throw new NodeFailure('KNOWLEDGE_QUERY', 'the query is empty');

@@ -14,6 +14,8 @@ export interface NodeReading {
   handles: readonly string[] | null;
   /** Rules that a schema of single keys cannot say. */
   problems: readonly FieldError[];
+  /** Why a node that is sound cannot run in this version all the same; null: it can (decision 6). */
+  readonly unavailable: FieldError | null;
   /** A graph within the node, yet to be validated. */
   subGraph: { readonly field: string; readonly graph: unknown } | null;
 }
@@ -53,6 +55,7 @@ export function defineNodeType<S extends z.ZodRawShape>(options: {
         templates: [],
         references: [],
         handles: null,
+        unavailable: null,
         subGraph: null,
         ...reading,
         problems: [...problems, ...(reading.problems ?? [])],

@@ -77,6 +77,10 @@ function checkNode({ id, type, data }: RawNode, mode: 'DAG' | 'AGENTIC', problem
     const text = `node ${quote(id)}, ${field}: ${message}`;
     problems.add('INVALID_NODE_DATA', text, { nodeId: id, field });
   }
+  if (reading.unavailable) {
+    const { field, message } = reading.unavailable;
+    problems.add('NODE_UNAVAILABLE', `node ${quote(id)}, ${field}: ${message}`, { nodeId: id, field });
+  }
   if (mode === 'DAG' && data.join === 'any') {
     const text = `node ${quote(id)}, join: "any" exists in AGENTIC mode only`;
     problems.add('INVALID_NODE_DATA', text, { nodeId: id, field: 'join' });

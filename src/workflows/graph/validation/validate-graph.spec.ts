@@ -81,6 +81,25 @@ describe('validateGraph', () => {
       chain(input, node('a', 'constructor'), output()),
       [['UNKNOWN_NODE_TYPE', 'a']],
     ],
+    [
+      'a knowledge node, as long as no knowledge base can be asked',
+      chain(
+        input,
+        node('k', 'knowledge', { credentialRef: 'kb-prod', datasets: ['d'], query: 'q' }),
+        node('each', 'iteration', {
+          items: '{{ input.list }}',
+          graph: chain(
+            node('deep', 'knowledge', { credentialRef: 'kb', datasets: ['d'], query: 'q' }),
+            output(),
+          ),
+        }),
+        output(),
+      ),
+      [
+        ['NODE_UNAVAILABLE', 'k'],
+        ['NODE_UNAVAILABLE', 'each.deep'],
+      ],
+    ],
     ['one id twice', { ...ok, nodes: [...ok.nodes, agent('a', 'y')] }, [['DUPLICATE_NODE_ID', 'a']]],
     [
       'a bad id',
@@ -277,6 +296,19 @@ describe('validateGraph', () => {
         ['UNKNOWN_REFERENCE', 'out', 'fields.0.value'],
       ]),
     );
+  });
+
+  it('says which key of the configuration a knowledge node would need', () => {
+    const data = { credentialRef: 'kb-prod', datasets: ['d'], query: 'q' };
+    const [problem] = dag(chain(input, node('k', 'knowledge', data), output()));
+    expect(problem).toEqual({
+      nodeId: 'k',
+      edgeId: null,
+      field: 'credentialRef',
+      code: 'NODE_UNAVAILABLE',
+      message:
+        'node "k", credentialRef: credentials.kb-prod names no knowledge base: this version has no provider of any',
+    });
   });
 
   describe('AGENTIC', () => {
