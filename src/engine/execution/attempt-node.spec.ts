@@ -21,8 +21,8 @@ describe('attemptNode', () => {
   it.each<[string, NodeExecutor['execute'], object]>([
     [
       'rejects',
-      () => Promise.reject(new NodeFailure('X', 'no', { retryable: true })),
-      { code: 'X', retryable: true },
+      () => Promise.reject(new NodeFailure('HTTP_STATUS', 'no', { retryable: true })),
+      { code: 'HTTP_STATUS', retryable: true },
     ],
     [
       'rejects with an error of its own',

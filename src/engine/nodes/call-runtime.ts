@@ -149,6 +149,9 @@ function outputOf(response: AgentRuntimeResponse): RuntimeOutput {
   const { failure, status } = response;
   const message = failure?.message ?? `the runtime answered ${status}`;
   const retryable = failure?.retryable ?? false;
-  const code = failure?.code === 'bridge_lost' ? 'bridge_lost' : (failure?.type ?? status);
+  const code =
+    failure?.code === 'bridge_lost'
+      ? 'bridge_lost'
+      : (failure?.type ?? (status === 'cancelled' ? 'CANCELLED' : 'RUNTIME'));
   throw new NodeFailure(code, message, { retryable });
 }

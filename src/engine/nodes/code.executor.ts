@@ -3,11 +3,11 @@ import { renderTemplates } from '../../workflows/templates/index.js';
 import type { CodeSandbox } from './code/code-sandbox.js';
 import type { SandboxAnswer, SandboxFailure } from './code/sandbox-job.js';
 import type { NodeExecutor, NodeResult, NodeVisit } from './node-executor.js';
-import { NodeFailure } from './node-failure.js';
+import { NodeFailure, type NodeFailureCode } from './node-failure.js';
 
 const MAX_INPUT_BYTES = 10 * 1024 ** 2;
 
-const FAILURE_CODES: Readonly<Record<SandboxFailure, string>> = {
+const FAILURE_CODES: Readonly<Record<SandboxFailure, NodeFailureCode>> = {
   thrown: 'CODE_ERROR',
   time: 'CODE_TIMEOUT',
   memory: 'CODE_MEMORY',

@@ -11,7 +11,7 @@ import { fetchFollowing, RedirectError, type OutgoingRequest } from './http/foll
 import { excerpt, readResponse } from './http/read-response.js';
 import { renderRequest, type HttpData } from './http/render-request.js';
 import type { NodeExecutor, NodeResult, NodeVisit } from './node-executor.js';
-import { NodeFailure } from './node-failure.js';
+import { NodeFailure, type NodeFailureCode } from './node-failure.js';
 
 const MAX_RESPONSE_BYTES = 10 * 1024 ** 2;
 
@@ -59,7 +59,7 @@ function statusFailure(request: OutgoingRequest, response: GuardedResponse): Nod
 
 function failureOf(error: unknown, request: OutgoingRequest): unknown {
   if (error instanceof NodeFailure) return error;
-  const failure = (code: string, retryable: boolean): NodeFailure => {
+  const failure = (code: NodeFailureCode, retryable: boolean): NodeFailure => {
     const said = error instanceof Error ? error.message : '';
     // Where several addresses were tried, the error is one of many and says nothing itself.
     const why = said === '' ? `the connection failed (${errorCode(error)})` : said;

@@ -32,20 +32,22 @@ export interface RuntimeUsage {
   cost?: { amount: string; currency: string };
 }
 
-/** §4.2, with the three added by contract.md at the end. */
-export type RuntimeFailureType =
-  | 'auth_failed'
-  | 'permission_denied'
-  | 'provider_bad_request'
-  | 'provider_bad_response'
-  | 'network_timeout'
-  | 'connect_failed'
-  | 'rate_limited'
-  | 'provider_5xx'
-  | 'runtime_unavailable'
-  | 'provider_run_failed'
-  | 'quota_exceeded'
-  | 'outcome_unknown';
+/** §4.2, with the three added by contract.md at the end; docs/agent-runtimes.md explains each. */
+export const RUNTIME_FAILURE_TYPES = [
+  'auth_failed',
+  'permission_denied',
+  'provider_bad_request',
+  'provider_bad_response',
+  'network_timeout',
+  'connect_failed',
+  'rate_limited',
+  'provider_5xx',
+  'runtime_unavailable',
+  'provider_run_failed',
+  'quota_exceeded',
+  'outcome_unknown',
+] as const;
+export type RuntimeFailureType = (typeof RUNTIME_FAILURE_TYPES)[number];
 
 export interface RuntimeFailure {
   type: RuntimeFailureType;
