@@ -34,3 +34,16 @@ export function readZip(zip: Buffer): Promise<ZipEntry[]> {
     });
   });
 }
+
+/** Bytes of each entry before it was packed, as the directory of the zip says. */
+export function zippedSizes(zip: Buffer): Promise<Record<string, number>> {
+  return new Promise((resolve, reject) => {
+    fromBuffer(zip, { lazyEntries: false }, (failure, file) => {
+      if (failure) return reject(failure);
+      const sizes: Record<string, number> = {};
+      file.on('error', reject);
+      file.on('entry', ({ fileName, uncompressedSize }: Entry) => (sizes[fileName] = uncompressedSize));
+      file.on('end', () => resolve(sizes));
+    });
+  });
+}
