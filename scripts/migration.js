@@ -2,5 +2,10 @@
 import { buildWhenStale } from './build.js';
 
 const [command] = process.argv.splice(2, 1);
-buildWhenStale();
+try {
+  buildWhenStale();
+} catch (error) {
+  process.stderr.write(`migration:${command}: ${error.message}\n`);
+  process.exit(1);
+}
 await import(`../dist/database/commands/migration-${command === 'generate' ? 'generate' : 'run'}.js`);

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { reasonOf } from './common/errors/reason-of.js';
 import { createLogger, type LogRedaction } from './common/logging/logger.js';
 import { ConfigError } from './config/config-error.js';
 import { loadConfig, type LoadedConfig } from './config/load-config.js';
@@ -66,8 +67,7 @@ try {
   });
   process.stdout.write(`listening on ${server.url}\n`);
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error);
   logger.debug({ err: error }, 'the start failed');
-  process.stderr.write(`the server does not start: ${reason}\n`);
+  process.stderr.write(`the server does not start: ${reasonOf(error)}\n`);
   await end(1);
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { z } from 'zod';
+import { reasonOf } from '../common/errors/reason-of.js';
 import type { AppConfig } from '../config/app-config.js';
 import { createDataSource } from './data-source.js';
 import { DatabaseAddress } from './database-address.js';
@@ -33,7 +34,7 @@ export async function openDatabase(
     }
   };
   try {
-    await dataSource.initialize();
+    await connect(dataSource, embedded === undefined);
     await requireUsableServer(dataSource);
     for (const name of await runMigrations(dataSource)) log.info(`migrated the database: ${name}`);
   } catch (error) {
@@ -41,6 +42,15 @@ export async function openDatabase(
     throw error;
   }
   return { address, dataSource, lost: embedded?.lost ?? new Promise(() => undefined), close };
+}
+
+async function connect(dataSource: DataSource, isConfigured: boolean): Promise<void> {
+  try {
+    await dataSource.initialize();
+  } catch (error) {
+    if (!isConfigured) throw error;
+    throw new Error(`database-url (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 const serverSchema = z.tuple([
