@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { JsonTextError, MAX_ANSWER_DEPTH, readJson } from '../common/json/read-json.js';
 import type { BridgeRunRequest } from './protocol.js';
 
 const MIB = 1024 ** 2;
@@ -42,9 +43,10 @@ export type ParsedRunRequest =
 export function parseRunRequest(body: string): ParsedRunRequest {
   let json: unknown;
   try {
-    json = JSON.parse(body);
-  } catch {
-    return { ok: false, message: 'the body is not JSON' };
+    json = readJson(body, { maxDepth: MAX_ANSWER_DEPTH, unsafeNumbers: 'refuse' });
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    return { ok: false, message: error.saidOf('the body') };
   }
   const parsed = runRequest.safeParse(json);
   if (parsed.success) return { ok: true, request: parsed.data };

@@ -4,7 +4,6 @@ import type { BridgeSettings } from './bridge-settings.js';
 import { deadline, type Deadline } from './deadline.js';
 import { demoAgent } from './demo/demo-agent.js';
 import type { Emit } from './event-stream.js';
-import { UnsafeIntegerError } from './parse-json.js';
 import type { BridgeEvent, BridgeRunRequest } from './protocol.js';
 import { RunFailure } from './run-failure.js';
 import { jsonObjectIn } from './structured-answer.js';
@@ -70,7 +69,6 @@ function failureOf(
     });
   }
   if (error instanceof RunFailure) return error;
-  if (error instanceof UnsafeIntegerError) return new RunFailure('provider_bad_response', error.message);
   logger.error(
     { err: error, runId: request.run_id, nodeId: request.node_id },
     'a run of the bridge failed unexpectedly',

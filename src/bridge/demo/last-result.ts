@@ -1,4 +1,4 @@
-import { parseJson } from '../parse-json.js';
+import { JsonTextError, MAX_ANSWER_DEPTH, readJson } from '../../common/json/read-json.js';
 
 const PLACEHOLDER = '%LAST%';
 
@@ -9,16 +9,20 @@ export function withLast(text: string, last: unknown): string {
 
 /**
  * Parses JSON in which `%LAST%` may stand: inside a string it becomes the result's JSON text, outside of one the
- * result itself. Throws SyntaxError, or UnsafeIntegerError.
+ * result itself. Throws JsonTextError, also for numbers that would be changed: they are the prompt's author's.
  */
 export function jsonWithLast(json: string, last: unknown): unknown {
-  if (!json.includes(PLACEHOLDER)) return parseJson(json, 'refuse');
+  if (!json.includes(PLACEHOLDER)) return strict(json);
   try {
-    return replaced(parseJson(json, 'refuse'), last);
+    return replaced(strict(json), last);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return parseJson(withLast(json, last), 'refuse');
+    if (!(error instanceof JsonTextError && error.kind === 'syntax')) throw error;
+    return strict(withLast(json, last));
   }
+}
+
+function strict(json: string): unknown {
+  return readJson(json, { maxDepth: MAX_ANSWER_DEPTH, unsafeNumbers: 'refuse' });
 }
 
 function replaced(value: unknown, last: unknown): unknown {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { JsonTextError } from '../../common/json/read-json.js';
 import { assertNever } from '../assert-never.js';
 import type { AgentAnswer, AgentVisit } from '../agent.js';
 import { RunFailure } from '../run-failure.js';
@@ -103,8 +104,9 @@ function jsonOf(directive: Directive, last: unknown): unknown {
   try {
     return jsonWithLast(directive.rest, last);
   } catch (error) {
-    if (error instanceof SyntaxError) throw wrongLine(directive, 'JSON');
-    throw error;
+    if (!(error instanceof JsonTextError)) throw error;
+    if (error.kind === 'syntax') throw wrongLine(directive, 'JSON');
+    throw new RunFailure('provider_bad_request', error.saidOf(`the JSON after @${directive.name}`));
   }
 }
 

@@ -18,6 +18,7 @@ import { ToolError } from '../tools/bridge-tool.js';
 import { UPDATE_TODO } from '../tools/update-todo.tool.js';
 import { guardedFetch } from './guarded-fetch.js';
 import { modelFailure } from './model-failure.js';
+import { unchangedToolInput } from './unchanged-tool-input.js';
 
 /** Rounds of model call and tool results; the toolbox refuses calls long before a model gets here. */
 const MAX_STEPS = 100;
@@ -38,7 +39,7 @@ export function modelAgent(llm: NonNullable<BridgeSettings['llm']>): Agent {
     const model = wrapLanguageModel({
       model: provider(visit.request.model),
       // Some gateways put the reasoning into the text.
-      middleware: extractReasoningMiddleware({ tagName: 'think' }),
+      middleware: [extractReasoningMiddleware({ tagName: 'think' }), unchangedToolInput],
     });
     try {
       return await converse(visit, model);

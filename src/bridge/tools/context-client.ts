@@ -1,8 +1,9 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readAnswer } from '../../common/json/read-answer.js';
+import { JsonTextError, MAX_ANSWER_DEPTH } from '../../common/json/read-json.js';
 import { deadline } from '../deadline.js';
 import { maskSecrets } from '../mask-secrets.js';
-import { parseJson } from '../parse-json.js';
 import type { BridgeContextQuery } from '../protocol.js';
 import { ToolError } from './bridge-tool.js';
 import { loopbackUrl } from './loopback-url.js';
@@ -29,6 +30,9 @@ const LIMITS: ContextClientLimits = {
   backoffMillis: 200,
   maxResponseBytes: 8 * 1024 ** 2,
 };
+
+/** What nodes answered, and the envelope around it. */
+const MAX_DEPTH = MAX_ANSWER_DEPTH + 20;
 
 /** Headers by which a hostile server could steer a client (§9.2); an answer that has one is dropped unread. */
 const FORBIDDEN_HEADERS = ['set-cookie', 'location'];
@@ -102,10 +106,12 @@ function readEnvelope({ status, text }: Answer): unknown {
   let body: unknown;
   try {
     // Digits that a number would lose are handed on as text.
-    body = parseJson(text, 'text');
-  } catch {
-    throw new ToolError(`the context query was answered with ${status} and no JSON`);
+    body = readAnswer(text, MAX_DEPTH);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new ToolError(error.saidOf("the context query's answer"));
   }
+  if (body === undefined) throw new ToolError(`the context query was answered with ${status} and no JSON`);
   if (typeof body !== 'object' || body === null || !('data' in body)) {
     throw new ToolError(`the context query was answered with ${status} and no data`);
   }

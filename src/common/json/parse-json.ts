@@ -12,15 +12,7 @@ export function parseJson(text: string, { maxDepth }: Pick<JsonRules, 'maxDepth'
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     const { kind, problem, path } = error;
-    switch (kind) {
-      case 'number':
-        throw ValidationError.ofFields([{ field: path, message: problem }]);
-      case 'syntax':
-        throw new ValidationError(`the body is ${problem}`);
-      case 'depth':
-        throw new ValidationError(`the JSON is ${problem}`);
-      case 'key':
-        throw new ValidationError(problem);
-    }
+    if (kind === 'number') throw ValidationError.ofFields([{ field: path, message: problem }]);
+    throw new ValidationError(error.saidOf('the body'));
   }
 }

@@ -52,7 +52,7 @@ describe('readJson', () => {
     expect(read(deep(100), 'text')).toBeDefined();
     for (const levels of [102, 1_000_000]) {
       const error = refusal(deep(levels), 'text');
-      expect([error.kind, error.message]).toEqual(['depth', 'nested deeper than 100 levels']);
+      expect([error.kind, error.message]).toEqual(['depth', 'is nested deeper than 100 levels']);
     }
   });
 

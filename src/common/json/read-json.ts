@@ -21,13 +21,20 @@ export class JsonTextError extends Error {
   constructor(
     /** `syntax`: it is no JSON at all. */
     readonly kind: 'syntax' | 'depth' | 'number' | 'key',
-    /** What is wrong, without saying where. */
+    /** What is wrong, said of the whole text ("is nested deeper than …"); of a number: what is wrong with it. */
     readonly problem: string,
-    /** Dotted path of the value at fault; empty for the whole text. */
+    /** Dotted path of a number at fault; empty for one that is the whole text. */
     readonly path = '',
   ) {
     super(path === '' ? problem : `${path}: ${problem}`);
     this.name = 'JsonTextError';
+  }
+
+  /** A sentence about `what`: the body, the answer. */
+  saidOf(what: string): string {
+    return this.kind === 'number'
+      ? `${what} cannot be taken as it is: ${this.message}`
+      : `${what} ${this.problem}`;
   }
 }
 
@@ -39,7 +46,7 @@ export function readJson(text: string, { maxDepth, unsafeNumbers }: JsonRules): 
   const edits: { from: number; to: number }[] = [];
   scanJson(text, {
     open: (depth) => {
-      if (depth > maxDepth) throw new JsonTextError('depth', `nested deeper than ${maxDepth} levels`);
+      if (depth > maxDepth) throw new JsonTextError('depth', `is nested deeper than ${maxDepth} levels`);
     },
     number: (from, to) => {
       // Most numbers are short; only an exponent makes a short one large.
@@ -72,7 +79,7 @@ function parse(text: string): JsonValue {
     // Only the position is told: V8's message repeats the text, which may hold a secret.
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
     const where = position === undefined ? '' : ` (at character ${position})`;
-    throw new JsonTextError('syntax', `not valid JSON${where}`);
+    throw new JsonTextError('syntax', `is not valid JSON${where}`);
   }
 }
 
@@ -81,7 +88,7 @@ function refuseProto(root: JsonValue): void {
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) {
-      throw new JsonTextError('key', 'the key __proto__ is not allowed');
+      throw new JsonTextError('key', 'has a key __proto__, which is not allowed');
     }
     for (const inner of Object.values(value)) pending.push(inner);
   }

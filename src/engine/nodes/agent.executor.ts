@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../common/json/json-value.js';
 import type { RuntimeOutput } from '../../runtime-adapters/protocol/agent-runtime-response.js';
 import { renderText } from '../../workflows/templates/index.js';
+import { jsonAnswer } from './json-answer.js';
 import type { CallRuntime } from './call-runtime.js';
 import type { NodeExecutor, NodeResult, NodeVisit } from './node-executor.js';
 import type { ResolveAgent } from './resolve-agent.js';
@@ -48,10 +49,6 @@ export function agentData({ text, data }: RuntimeOutput): JsonObject {
 function jsonObjectIn(text: string): JsonObject {
   const trimmed = text.trim();
   if (!trimmed.startsWith('{') || !trimmed.endsWith('}')) return {};
-  try {
-    return JSON.parse(trimmed) as JsonObject;
-  } catch {
-    // A text in braces that is no JSON stays a text.
-    return {};
-  }
+  // A text in braces that is no JSON stays a text.
+  return (jsonAnswer(trimmed) ?? {}) as JsonObject;
 }

@@ -4,6 +4,7 @@ import { WorkerTimeoutError } from '../../common/workers/index.js';
 import type { RuntimeOutput } from '../../runtime-adapters/protocol/agent-runtime-response.js';
 import { renderText } from '../../workflows/templates/index.js';
 import type { CallRuntime } from './call-runtime.js';
+import { jsonAnswer } from './json-answer.js';
 import type { NodeExecutor, NodeResult, NodeVisit } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import type { ResolveAgent } from './resolve-agent.js';
@@ -63,15 +64,7 @@ export class SmartActionExecutor implements NodeExecutor {
 }
 
 function answerIn({ text, data }: RuntimeOutput): JsonObject {
-  const answer: unknown = data ?? parsed(text);
+  const answer: unknown = data ?? jsonAnswer(text);
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as JsonObject;
   throw new NodeFailure('OUTPUT_SCHEMA', 'the answer is not a JSON object');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

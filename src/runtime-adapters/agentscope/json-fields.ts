@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../common/json/json-value.js';
+import { parseJsonOr } from '../http-sse/read-body.js';
 
 export type Fields = Record<string, unknown>;
 
@@ -21,9 +22,5 @@ export function count(value: unknown): number | null {
 /** The value that a JSON text stands for; any other text as it is. */
 export function parsed(value: unknown): JsonValue {
   if (typeof value !== 'string') return (value ?? null) as JsonValue;
-  try {
-    return JSON.parse(value) as JsonValue;
-  } catch {
-    return value;
-  }
+  return parseJsonOr(value, value) as JsonValue;
 }

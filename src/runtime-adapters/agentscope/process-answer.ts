@@ -5,7 +5,7 @@ import type { OutputContract } from '../protocol/agent-runtime-request.js';
 import type { RuntimeFailure, RuntimeOutput } from '../protocol/agent-runtime-response.js';
 import { failureOf } from '../protocol/failure-classification.js';
 import { ShownText } from '../protocol/shown-text.js';
-import { structuredAnswer } from '../protocol/structured-answer.js';
+import { orFailed, structuredAnswer } from '../protocol/structured-answer.js';
 import type { ProcessSignal } from './process-frames.js';
 
 const MAX_TEXT_CHARS = 16 * 1024 * 1024;
@@ -94,7 +94,7 @@ export class ProcessAnswer {
       case 'heartbeat':
         return [{ type: 'runtime.heartbeat' }];
       case 'ended':
-        this.end = this.#endOf(signal.status);
+        this.end = orFailed(() => this.#endOf(signal.status));
         return this.#shown.flush();
       case 'failed':
         this.end = { kind: 'failed', failure: this.#failureOf(signal) };

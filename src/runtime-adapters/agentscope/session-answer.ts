@@ -4,7 +4,7 @@ import type { OutputContract } from '../protocol/agent-runtime-request.js';
 import type { RuntimeFailure, RuntimeOutput } from '../protocol/agent-runtime-response.js';
 import { failureOf } from '../protocol/failure-classification.js';
 import { ShownText } from '../protocol/shown-text.js';
-import { structuredAnswer } from '../protocol/structured-answer.js';
+import { orFailed, structuredAnswer } from '../protocol/structured-answer.js';
 import { toolValue, type SessionEvent } from './session-frames.js';
 
 const MAX_TEXT_CHARS = 16 * 1024 * 1024;
@@ -85,7 +85,7 @@ export class SessionAnswer {
         this.end = failedEnd('the run waits for a person or a tool outside in AgentScope', 'paused');
         return this.#shown.flush();
       case 'reply_end':
-        this.end = this.#endOf(signal);
+        this.end = orFailed(() => this.#endOf(signal));
         return this.#shown.flush();
     }
   }

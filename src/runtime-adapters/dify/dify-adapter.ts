@@ -36,15 +36,16 @@ export class DifyAdapter implements AgentRuntimeAdapter {
 
   async *execute(request: AgentRuntimeRequest, signal: AbortSignal): AsyncGenerator<AgentRuntimeEvent> {
     const ref = difyRefOf(request.agentRef.provider);
-    let credential: ResolvedCredential;
+    let call: DifyCall;
     try {
-      credential = await this.#credentialOf(ref, request.agentRef.agentKey);
+      const credential = await this.#credentialOf(ref, request.agentRef.agentKey);
+      const deps = { redactor: this.redactor, timings: this.timings };
+      call = new DifyCall(request, ref, credential, deps, signal);
     } catch (error) {
       yield finalEvent(refusedResponse('dify', failureOfError(error)));
       return;
     }
-    const deps = { redactor: this.redactor, timings: this.timings };
-    yield finalEvent(yield* new DifyCall(request, ref, credential, deps, signal).run());
+    yield finalEvent(yield* call.run());
   }
 
   async recover(call: PendingRuntimeCall, signal: AbortSignal): Promise<AgentRuntimeResponse> {

@@ -5,7 +5,7 @@ import type { OutputContract } from '../protocol/agent-runtime-request.js';
 import type { RuntimeFailure, RuntimeOutput } from '../protocol/agent-runtime-response.js';
 import { failureOf } from '../protocol/failure-classification.js';
 import { ShownText } from '../protocol/shown-text.js';
-import { structuredAnswer } from '../protocol/structured-answer.js';
+import { orFailed, structuredAnswer } from '../protocol/structured-answer.js';
 import { refusalFailure, runFailure } from './dify-failure.js';
 import type { DifyIds, DifySignal, DifyUsage } from './dify-frames.js';
 import type { DifyRef } from './dify-request.js';
@@ -99,10 +99,10 @@ export class DifyAnswer {
         return [];
       case 'message_end':
         if (this.#isChatflow) this.answerIsWhole = true;
-        else this.end = this.#chatSuccess(false);
+        else this.end = orFailed(() => this.#chatSuccess(false));
         return this.#shown.flush();
       case 'finished':
-        this.end = this.#finished(signal.status, signal.outputs, signal.error);
+        this.end = orFailed(() => this.#finished(signal.status, signal.outputs, signal.error));
         return this.#shown.flush();
       case 'paused':
         this.end = failedEnd('provider_run_failed', 'the run waits for a person in Dify', 'paused');
@@ -118,13 +118,13 @@ export class DifyAnswer {
 
   /** The stream ended: a chatflow whose answer was whole may leave out how its workflow ended. */
   acceptEndOfStream(): void {
-    if (!this.end && this.answerIsWhole) this.end = this.#chatSuccess(false);
+    if (!this.end && this.answerIsWhole) this.end = orFailed(() => this.#chatSuccess(false));
   }
 
   /** The answer as the list of messages has it, after the stream was lost. */
   acceptMessage(answer: string): void {
     this.#text = answer;
-    this.end = this.#chatSuccess(false);
+    this.end = orFailed(() => this.#chatSuccess(false));
   }
 
   #appended(text: string, from: 'message' | 'agent_message' | 'text_chunk'): AgentRuntimeEvent[] {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
+import { parseJsonOr } from '../http-sse/read-body.js';
 
 /** What one frame of Dify's stream says, free of its spelling. A frame may say several things. */
 export type DifySignal =
@@ -176,11 +177,7 @@ function outputsOf(value: unknown): JsonObject {
 
 function parsed(value: unknown): JsonValue {
   if (typeof value !== 'string') return (value ?? null) as JsonValue;
-  try {
-    return JSON.parse(value) as JsonValue;
-  } catch {
-    return value;
-  }
+  return parseJsonOr(value, value) as JsonValue;
 }
 
 function text(value: unknown): string {

@@ -1,3 +1,4 @@
+import { JsonTextError, MAX_ANSWER_DEPTH, readJson } from '../../common/json/read-json.js';
 import { difyTraceId, traceHeaders } from '../protocol/trace-headers.js';
 import type { AgentRuntimeRequest } from '../protocol/agent-runtime-request.js';
 import {
@@ -7,6 +8,7 @@ import {
   formatText,
   knowledgeText,
 } from '../protocol/compose-prompt.js';
+import { failureOf, RuntimeFault } from '../protocol/failure-classification.js';
 import { pseudonym } from '../protocol/pseudonym.js';
 import type { ProviderRef } from '../protocol/provider-ref.js';
 
@@ -65,12 +67,14 @@ function workflowInputs(request: AgentRuntimeRequest): Record<string, unknown> {
 
 function objectIn(instruction: string): Record<string, unknown> {
   if (!instruction.trimStart().startsWith('{')) return {};
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(instruction);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {};
-  } catch {
-    return {};
+    value = readJson(instruction, { maxDepth: MAX_ANSWER_DEPTH, unsafeNumbers: 'refuse' });
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    if (error.kind === 'syntax') return {};
+    throw new RuntimeFault(failureOf('provider_bad_request', error.saidOf('the instruction')));
   }
+  // What begins with a brace and is JSON is an object.
+  return value as Record<string, unknown>;
 }

@@ -31,6 +31,20 @@ describe('readBridgeFrame', () => {
       retryable: false,
     });
   });
+  it('keeps the digits of numbers that a double would change, as text', () => {
+    expect(readBridgeFrame('result', '{"text":"x","data":{"id":1234567890123456789}}')?.data).toEqual({
+      text: 'x',
+      data: { id: '1234567890123456789' },
+    });
+    const call = '{"call_id":"c","tool":"t","args":[9007199254740993.0,1e400]}';
+    expect(readBridgeFrame('tool_call', call)?.data).toMatchObject({ args: ['9007199254740993.0', '1e400'] });
+  });
+  it('says that a payload is nested too deep', () => {
+    const deep = '['.repeat(5000) + ']'.repeat(5000);
+    expect(() => readBridgeFrame('result', `{"text":"","data":{"a":${deep}}}`)).toThrow(
+      /event result is malformed: it is nested deeper than 103 levels/,
+    );
+  });
   it.each(['ping', 'constructor', '__proto__', null])('passes over the name %s', (name) => {
     expect(readBridgeFrame(name, '{}')).toBeNull();
   });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { BridgeEvent } from '../../bridge/protocol.js';
+import { readAnswer } from '../../common/json/read-answer.js';
+import { JsonTextError, MAX_ANSWER_DEPTH } from '../../common/json/read-json.js';
 import { failureOf, RuntimeFault } from '../protocol/failure-classification.js';
 
 const text = z.object({ text: z.string() });
@@ -12,6 +14,9 @@ const json = z
   .unknown()
   .optional()
   .transform((value) => value ?? null);
+
+/** The event's own levels come on top of what it carries. */
+const MAX_DEPTH = MAX_ANSWER_DEPTH + 3;
 
 /** Tolerant where a bridge in another language may differ: a missing optional field is its null. */
 const SCHEMAS = {
@@ -47,7 +52,7 @@ const SCHEMAS = {
 } as const;
 
 /**
- * One event of the bridge. Null for a name that the protocol does not have: a newer bridge may say more. Throws
+ * One event of the bridge; numbers that would be changed keep their digits as texts (decision 4). Null for a name that the protocol does not have: a newer bridge may say more. Throws
  * RuntimeFault `provider_bad_response` when the payload is not what the name promises.
  */
 export function readBridgeFrame(name: string | null, payload: string): BridgeEvent | null {
@@ -55,10 +60,12 @@ export function readBridgeFrame(name: string | null, payload: string): BridgeEve
   const event = name as keyof typeof SCHEMAS;
   let data: unknown;
   try {
-    data = JSON.parse(payload);
-  } catch {
-    throw malformed(event, 'is not JSON');
+    data = readAnswer(payload, MAX_DEPTH);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw malformed(event, error.saidOf('it'));
   }
+  if (data === undefined) throw malformed(event, 'it is not JSON');
   const parsed = SCHEMAS[event].safeParse(data);
   if (!parsed.success) throw malformed(event, parsed.error.issues[0]?.message ?? 'is wrong');
   return { event, data: parsed.data } as BridgeEvent;

@@ -1,3 +1,5 @@
+import { readAnswer } from '../../common/json/read-answer.js';
+import { JsonTextError, MAX_ANSWER_DEPTH } from '../../common/json/read-json.js';
 import type { ProviderAnswer } from './send-to-provider.js';
 import { TransportFault } from './transport-fault.js';
 
@@ -5,6 +7,8 @@ import { TransportFault } from './transport-fault.js';
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Enough of a refusal to find its code in. */
 const MAX_ERROR_BYTES = 64 * 1024;
+/** What a provider wraps its answers in comes on top. */
+const MAX_DEPTH = MAX_ANSWER_DEPTH + 20;
 
 /** @throws TransportFault `too_large`, or as the connection ends. */
 export async function readBody(answer: ProviderAnswer, maxBytes = MAX_BODY_BYTES): Promise<string> {
@@ -41,11 +45,16 @@ export async function readRefusal(answer: ProviderAnswer): Promise<unknown> {
   }
 }
 
-/** `otherwise` for what is not JSON. */
+/**
+ * What a provider sent as JSON, numbers that would be changed as texts (decision 4); `otherwise` for what is not JSON.
+ *
+ * @throws TransportFault `malformed` when it is nested too deep.
+ */
 export function parseJsonOr(text: string, otherwise: unknown): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return otherwise;
+    return readAnswer(text, MAX_DEPTH) ?? otherwise;
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new TransportFault('malformed', error.saidOf('what the provider sent'));
   }
 }

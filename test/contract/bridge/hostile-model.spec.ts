@@ -192,6 +192,37 @@ describe('an OpenAI-compatible endpoint that misbehaves', () => {
     expect(dataOf(events, 'result')[0]?.text).toBe('sorry');
   });
 
+  it('may call a tool with integers that a number would round: they keep their digits', async () => {
+    const args =
+      '{"todos":[{"id":1234567890123456789,"e":9007199254740993e0,"inf":1e400,"safe":9007199254740991}]}';
+    stub.answer((_request, response, count) => {
+      if (count === 1) sendStream(response, toolCallInPieces('c1', 'update_todo', args));
+      else sendStream(response, [chunk({ content: 'done' }), chunk({}, { finish: 'stop' })]);
+    });
+    const events = await bridge.run({ ...request, tools: ['update_todo'] });
+    const kept = { id: '1234567890123456789', e: '9007199254740993e0', inf: '1e400', safe: 9007199254740991 };
+    expect(dataOf(events, 'tool_call')[0]?.args).toEqual({ todos: [kept] });
+    expect(dataOf(events, 'todo_update')).toEqual([{ todos: [kept] }]);
+    expect(dataOf(events, 'result')[0]?.text).toBe('done');
+  });
+
+  it('may nest the arguments of a call, or its answer, too deep', async () => {
+    const deep = `${'['.repeat(3000)}${']'.repeat(3000)}`;
+    stub.answer((_request, response) =>
+      sendStream(response, toolCallInPieces('c1', 'update_todo', `{"todos":[{"deep":${deep}}]}`)),
+    );
+    const [error] = dataOf(await bridge.run({ ...request, tools: ['update_todo'] }), 'error');
+    expect(error).toEqual({
+      code: 'provider_bad_response',
+      message: "the model's call of update_todo is nested deeper than 100 levels",
+      retryable: false,
+    });
+    stub.answer((_request, response) =>
+      sendStream(response, [chunk({ content: `{"deep":${deep}}` }), chunk({}, { finish: 'stop' })]),
+    );
+    expect((await errorOf()).message).toBe('the answer is nested deeper than 100 levels');
+  });
+
   it('is refused more than fifty tool calls, and stopped when it never ends', async () => {
     stub.answer((_request, response, count) =>
       sendStream(response, toolCallInPieces(`c${count}`, 'list_files', '{}')),

@@ -54,7 +54,7 @@ describe('the bridge protocol', () => {
   });
 
   it.each([
-    ['no JSON', '{', /not JSON/],
+    ['no JSON', '{', /not valid JSON/],
     ['a list', '[]', /object/i],
     ['a missing field', JSON.stringify({ ...runRequest('/tmp'), prompt: undefined }), /prompt/],
     ['an unknown field', JSON.stringify({ ...runRequest('/tmp'), surprise: 1 }), /surprise/],
@@ -174,8 +174,26 @@ describe('the bridge protocol', () => {
     expect(result?.data).toEqual({ 文: '😀\u0000\u2028 “x”' });
   });
 
-  it('refuses to round an integer of an answer', async () => {
-    const [error] = dataOf(await bridge.run({ prompt: '@json {"n": 12345678901234567890}' }), 'error');
-    expect(error?.message).toContain('12345678901234567890');
+  it.each([
+    ['@json {"a":[{"n": 12345678901234567890}]}', 'a.0.n: the integer 12345678901234567890 is outside'],
+    ['@json {"n": 9007199254740993.0}', 'n: the integer 9007199254740993.0 is outside'],
+    ['@json {"n": 9007199254740993e0}', 'n: the integer 9007199254740993e0 is outside'],
+    ['@json {"n": 1e400}', 'n: the number 1e400 is too large'],
+    ['@call update_todo {"todos":[{"id":-1e400}]}', 'todos.0.id: the number -1e400 is too large'],
+    [`@json ${'['.repeat(101)}${']'.repeat(101)}`, 'the JSON after @json is nested deeper than 100 levels'],
+    [`@say ${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, 'the answer is nested deeper than 100 levels'],
+  ])('says what it cannot take of %.50s', async (prompt, message) => {
+    const events = await bridge.run({ prompt, tools: ['update_todo'] });
+    const [error] = dataOf(events, 'error');
+    expect(error?.message).toContain(message);
+    expect(error?.retryable).toBe(false);
+    expect(dataOf(events, 'result')).toEqual([]);
+  });
+
+  it('keeps the digits of what a model says, as text', async () => {
+    const answer = '@say {"id": 12345678901234567890, "n": 1e400, "ok": 9007199254740991}';
+    const [result] = dataOf(await bridge.run({ prompt: answer }), 'result');
+    expect(result?.data).toEqual({ id: '12345678901234567890', n: '1e400', ok: 9007199254740991 });
+    expect(result?.text).toBe(answer.slice('@say '.length));
   });
 });

@@ -416,3 +416,22 @@ describe('a reference to AgentScope', () => {
     expect(adapter(runtime).supports(ref)).toBe(isSupported);
   });
 });
+
+describe('numbers and nesting in answers of AgentScope', () => {
+  const contract = { outputContract: { type: 'json' as const } };
+  const deep = `{"a":${'['.repeat(101)}${']'.repeat(101)}}`;
+
+  it.each([
+    ['Runtime 1.1', runtime, processFrames],
+    ['sessions', sessions, sessionFrames],
+  ] as const)('%s', async (_name, stub, frames) => {
+    stub.next({ pieces: frames(['{"id":12345678901', '23456789}']) });
+    expect((await call(stub, contract)).response.output?.data).toEqual({ id: '1234567890123456789' });
+    stub.next({ pieces: frames([deep]) });
+    const { response } = await call(stub, contract);
+    expect([response.status, response.failure?.message]).toEqual([
+      'failed',
+      'the answer is nested deeper than 100 levels',
+    ]);
+  });
+});

@@ -523,3 +523,38 @@ describe('a reference to Dify', () => {
     expect(adapter().supports(ref)).toBe(isSupported);
   });
 });
+
+describe('numbers and nesting', () => {
+  it('keeps the digits of outputs that a number would lose, as text', async () => {
+    const end = difyFinished('succeeded', { id: 'ID', n: 'N' });
+    const pieces = [
+      ...BEGUN,
+      end.replace('"ID"', '1234567890123456789').replace('"N"', '9007199254740993.0'),
+    ];
+    stub.next({ pieces });
+    const { response } = await call(WORKFLOW);
+    expect(response.output?.data).toEqual({ id: '1234567890123456789', n: '9007199254740993.0' });
+  });
+
+  it('says that an answer is nested too deep', async () => {
+    const deep = `{"a":${'['.repeat(101)}${']'.repeat(101)}}`;
+    stub.next({ pieces: difyChatFrames([deep]) });
+    const { response } = await call(CHAT, { outputContract: { type: 'json' } });
+    expect([response.status, response.failure?.type, response.failure?.message]).toEqual([
+      'failed',
+      'provider_bad_response',
+      'the answer is nested deeper than 100 levels',
+    ]);
+  });
+
+  it('refuses an instruction whose inputs a number would change, before anything is sent', async () => {
+    const request = runtimeRequest(WORKFLOW);
+    const inputEnvelope = { ...request.inputEnvelope, instruction: '{"order":{"id":1234567890123456789}}' };
+    const { response } = await call(WORKFLOW, { inputEnvelope });
+    expect(response.failure).toMatchObject({
+      type: 'provider_bad_request',
+      message: expect.stringContaining('order.id: the integer 1234567890123456789 is outside') as string,
+    });
+    expect(stub.commands).toEqual([]);
+  });
+});

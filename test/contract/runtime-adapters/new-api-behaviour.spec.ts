@@ -51,6 +51,26 @@ describe('what New-API is sent', () => {
   });
 });
 
+describe('numbers and nesting in answers of New-API', () => {
+  const contract = { outputContract: { type: 'json' as const } };
+
+  it('keeps the digits that a number would lose, as text', async () => {
+    stub.next({ pieces: newApiFrames(['{"id":12345678901', '23456789,"n":1e400}']) });
+    const { response } = await call(contract);
+    expect(response.output?.data).toEqual({ id: '1234567890123456789', n: '1e400' });
+  });
+
+  it('says that an answer is nested too deep', async () => {
+    stub.next({ pieces: newApiFrames([`{"a":${'['.repeat(5000)}`, `${']'.repeat(5000)}}`]) });
+    const { response } = await call(contract);
+    expect([response.status, response.failure?.type, response.failure?.message]).toEqual([
+      'failed',
+      'provider_bad_response',
+      'the answer is nested deeper than 100 levels',
+    ]);
+  });
+});
+
 describe('odd chunks of New-API', () => {
   const odd = { id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'm' };
 

@@ -1,14 +1,10 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
-import { ValidationError } from '../../../common/errors/domain-error.js';
-import { parseJson } from '../../../common/json/parse-json.js';
 import type { JsonObject, JsonValue } from '../../../common/json/json-value.js';
+import { JsonTextError, MAX_ANSWER_DEPTH, readJson } from '../../../common/json/read-json.js';
 import { ResponseTooLargeError, type GuardedResponse } from '../../../common/net/index.js';
 import { NodeFailure } from '../node-failure.js';
 import { errorCode } from './error-code.js';
-import { quoteUnsafeIntegers } from './quote-unsafe-integers.js';
-
-const MAX_JSON_DEPTH = 100;
 
 /**
  * What a response leaves as output: `{status, headers, body}`. JSON by its content type is parsed, other text stays
@@ -88,10 +84,10 @@ function charsetIn(parameters: readonly string[]): string {
 function jsonIn(text: string): JsonValue {
   if (text.trim() === '') return null;
   try {
-    return parseJson(quoteUnsafeIntegers(text), { maxDepth: MAX_JSON_DEPTH });
+    return readJson(text, { maxDepth: MAX_ANSWER_DEPTH, unsafeNumbers: 'text' });
   } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    throw unreadable(`the answer says that it is JSON, but ${error.message}`);
+    if (!(error instanceof JsonTextError)) throw error;
+    throw unreadable(`the answer says that it is JSON, but it ${error.problem}`);
   }
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { readAnswer } from '../../../common/json/read-answer.js';
+import { JsonTextError } from '../../../common/json/read-json.js';
 import type { RuntimeOutput } from '../../../runtime-adapters/protocol/agent-runtime-response.js';
 import type { PlannerQuestion } from './planner-question.js';
 
@@ -40,8 +42,9 @@ export function readPlan(
 
 function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+    return readAnswer(text) ?? null;
+  } catch (error) {
+    if (error instanceof JsonTextError) return null;
+    throw error;
   }
 }
