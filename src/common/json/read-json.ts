@@ -25,6 +25,8 @@ export class JsonTextError extends Error {
     readonly problem: string,
     /** Dotted path of a number at fault; empty for one that is the whole text. */
     readonly path = '',
+    /** The number at fault as the text writes it; empty for other faults. */
+    readonly literal = '',
   ) {
     super(path === '' ? problem : `${path}: ${problem}`);
     this.name = 'JsonTextError';
@@ -53,7 +55,9 @@ export function readJson(text: string, { maxDepth, unsafeNumbers }: JsonRules): 
       if (to - from < 16 && !/[eE]/.test(text.slice(from, to))) return;
       const problem = numberProblem(text.slice(from, to));
       if (problem === null) return;
-      if (unsafeNumbers === 'refuse') throw new JsonTextError('number', problem, pathAt(text, from));
+      if (unsafeNumbers === 'refuse') {
+        throw new JsonTextError('number', problem, pathAt(text, from), text.slice(from, to));
+      }
       edits.push({ from, to });
     },
   });

@@ -40,7 +40,11 @@ describe('code', () => {
     ['return "量子\\u0000"', { result: '量子\u0000' }],
     ['', { result: null }],
     ['return null', { result: null }],
-    ['return NaN', { result: null }],
+    [
+      'return { n: [9007199254740991, 6.02214076e23, 0.1, -0.5] }',
+      { n: [9007199254740991, 6.02214076e23, 0.1, -0.5] },
+    ],
+    ['return { id: String(9007199254740993n) }', { id: '9007199254740993' }],
     ['return (async () => { await null; return { late: true }; })()', { late: true }],
     [
       'return [typeof require, typeof process, typeof fetch, typeof setTimeout]',
@@ -130,10 +134,24 @@ describe('code', () => {
 
   it.each([
     ['return "量".repeat(4e6)', 'the result has 12000002 bytes, more than 10485760'],
-    ['return { ["__proto__"]: { a: 1 } }', 'the result has a key __proto__'],
+    ['return { ["__proto__"]: { a: 1 } }', 'the result has a key __proto__, which is not allowed'],
     [
       'let o = {}; for (let i = 0; i < 200; i++) o = { o }; return o',
-      'the result nests deeper than 100 levels',
+      'the result is nested deeper than 100 levels',
+    ],
+    ['return 1e400', 'the result is Infinity, which JSON cannot hold'],
+    ['return { a: [1, { b: -1e400 }] }', 'the result holds -Infinity at a.1.b, which JSON cannot hold'],
+    [
+      'const o = { x: 1 }; return { o, list: [o, o, 0 / 0] }',
+      'the result holds NaN at list.2, which JSON cannot hold',
+    ],
+    [
+      'return { ids: [9007199254740993] }',
+      'the result holds 9007199254740992 at ids.0, an integer outside ±(2^53−1) that may have been rounded; return it as a string',
+    ],
+    [
+      'return -1e20',
+      'the result is -100000000000000000000, an integer outside ±(2^53−1) that may have been rounded; return it as a string',
     ],
   ])('refuses the result of %s', async (code, message) => {
     expect(await failure(code)).toEqual(['CODE_OUTPUT', message]);

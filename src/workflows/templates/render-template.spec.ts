@@ -26,7 +26,7 @@ describe('renderTemplate', () => {
     ['{{ nobody.n | default: 0 }}', 0],
     ['{{ in.n | plus: 1 }}', 4],
     ['{{ in.list | size }}', 2],
-    ['{{ 1 | divided_by: 0.0 }}', null],
+    ['{{ 9007199254740991 }}', 9007199254740991],
     ['{{ empty }}', ''],
     ['{{ "a" }}', 'a'],
   ])('%s alone gives %j', async (template, expected) => {
@@ -63,6 +63,18 @@ describe('renderTemplate', () => {
     `{{ a }}${'x'.repeat(200_000)}`,
   ])('%.40s is a syntax error', async (template) => {
     await expect(renderTemplate(template, scope)).rejects.toThrow(TemplateSyntaxError);
+  });
+
+  it.each([
+    ['{{ 9007199254740993 }}', /the value is 9007199254740992, an integer outside ±\(2\^53−1\)/],
+    ['order {{ 9007199254740993 }}', /9007199254740992, an integer outside/],
+    ['{{ "9007199254740993" | plus: 0 }}', /9007199254740992, an integer outside/],
+    ['{{ 9007199254740991 | plus: 2 }}', /an integer outside/],
+    ['{% assign x = 9007199254740991 | times: -3 %}{{ x }}', /an integer outside/],
+    ['{{ 1 | divided_by: 0.0 }}', /the value is Infinity, which JSON cannot hold/],
+  ])('%s is refused, not rounded', async (template, message) => {
+    await expect(renderTemplate(template, scope)).rejects.toThrow(TemplateRenderError);
+    await expect(renderTemplate(template, scope)).rejects.toThrow(message);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { Context, toValue, toValueSync, type Emitter, type Output } from 'liquidjs';
 import type { JsonValue } from '../../common/json/json-value.js';
 import { parseTemplate } from './parse-template.js';
-import { MAX_RENDERED_LENGTH, asText, templateEngine } from './template-engine.js';
+import { MAX_RENDERED_LENGTH, asText, refuseRounded, templateEngine } from './template-engine.js';
 import { TemplateRenderError } from './template-error.js';
 
 /** What a template reads: `data` of nodes by node id, and `item` and `index` in an iteration. */
@@ -11,7 +11,7 @@ export type TemplateScope = Readonly<Record<string, JsonValue>>;
  * Renders a template. One that is exactly one output (`{{ research.score }}`, filters included) gives that value
  * with its type, null when it is missing; any other gives text, in which missing values are empty and objects and
  * arrays are JSON. The value may be part of the scope: do not change it. Throws TemplateSyntaxError,
- * TemplateRenderError.
+ * TemplateRenderError, also for an integer outside ±(2^53−1), which the template may have rounded (decision 4).
  */
 export function renderTemplate(text: string, scope: TemplateScope): Promise<JsonValue> {
   return Promise.resolve().then(() => renderTemplateSync(text, scope));
@@ -65,7 +65,11 @@ function asJson(given: unknown): JsonValue {
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) ? value : null;
+      if (!Number.isFinite(value)) {
+        throw new TemplateRenderError(`the value is ${value}, which JSON cannot hold`);
+      }
+      refuseRounded(value);
+      return value;
     case 'object':
       return value as JsonValue;
     default:

@@ -1,4 +1,5 @@
 import { Liquid, toValue } from 'liquidjs';
+import { TemplateRenderError } from './template-error.js';
 
 /** Characters a template may have. */
 export const MAX_TEMPLATE_LENGTH = 200_000;
@@ -21,8 +22,20 @@ export function asText(given: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
   if (typeof value === 'object') return JSON.stringify(value);
+  if (typeof value === 'number') refuseRounded(value);
   // A number or a boolean: nothing else is JSON.
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/**
+ * No such integer comes from the scope, so it was written in the template, or a filter made it. From 1e21 on numbers
+ * are shown with an exponent, which promises no digits.
+ */
+export function refuseRounded(value: number): void {
+  if (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21) return;
+  throw new TemplateRenderError(
+    `the value is ${value}, an integer outside ±(2^53−1) that may have been rounded; use a string`,
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type QuickJSHandle,
   type QuickJSSyncVariant,
 } from 'quickjs-emscripten-core';
+import { JsonTextError, MAX_ANSWER_DEPTH, readJson } from '../../../common/json/read-json.js';
 import type { SandboxAnswer, SandboxFailure, SandboxJob } from './sandbox-job.js';
 import { SANDBOX_PRELUDE } from './sandbox-prelude.js';
 
@@ -17,8 +18,6 @@ const FIRST_PAGES = 256;
 const STACK_BYTES = 256 * 1024;
 const FILE = 'code';
 const MAX_MESSAGE = 2_000;
-/** Levels of arrays and objects in a result. */
-const MAX_DEPTH = 100;
 
 /** The package's types are those of its CommonJS twin. */
 const releaseSync = quickJsBuild as unknown as QuickJSSyncVariant;
@@ -100,7 +99,11 @@ class Sandbox {
     const json = context.getString(text);
     // A promise's reaction that was interrupted leaves no trace but this.
     if (this.limits.isLate()) throw this.#timeError();
-    const problem = resultProblem(json, job.outputBytes);
+    const unwritable = context.getString(this.#callHost('unwritable'));
+    const problem =
+      unwritable === ''
+        ? resultProblem(json, job.outputBytes)
+        : `the result ${unwritable}, which JSON cannot hold`;
     if (problem) throw new SandboxError('output', problem);
     return json;
   }
@@ -185,19 +188,16 @@ class Sandbox {
 function resultProblem(json: string, maxBytes: number): string | null {
   const bytes = Buffer.byteLength(json);
   if (bytes > maxBytes) return `the result has ${bytes} bytes, more than ${maxBytes}`;
-  // Within a string value the quotes would be escaped.
-  if (/(?<!\\)"__proto__":/.test(json)) return 'the result has a key __proto__';
-  return isDeeperThan(json, MAX_DEPTH) ? `the result nests deeper than ${MAX_DEPTH} levels` : null;
-}
-
-function isDeeperThan(json: string, levels: number): boolean {
-  let depth = 0;
-  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
-    if (token === '[' || token === '{') depth += 1;
-    else if (token === ']' || token === '}') depth -= 1;
-    if (depth > levels) return true;
+  try {
+    readJson(json, { maxDepth: MAX_ANSWER_DEPTH, unsafeNumbers: 'refuse' });
+    return null;
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    if (error.kind !== 'number') return error.saidOf('the result');
+    const { path, literal } = error;
+    const what = path === '' ? `is ${literal}` : `holds ${literal} at ${path}`;
+    return `the result ${what}, an integer outside ±(2^53−1) that may have been rounded; return it as a string`;
   }
-  return false;
 }
 
 interface Described {

@@ -16,6 +16,8 @@ export const SANDBOX_PRELUDE = `(function (now, seed) {
   const { imul } = Math;
   const RealDate = Date;
   const text = String;
+  const { isFinite } = Number;
+  const { create } = Object;
   const RealError = Error;
 
   function FrozenDate(...args) {
@@ -61,9 +63,31 @@ export const SANDBOX_PRELUDE = `(function (now, seed) {
   };
   globalThis.console = { log: print, info: print, warn: print, error: print, debug: print };
 
+  // JSON makes null of numbers that are none; the first one is told, with its path. No arrays: the code may have
+  // changed what assigning to one does.
+  let unwritable = '';
+  const written = (value) => {
+    const holders = create(null);
+    const keys = create(null);
+    let depth = 0;
+    return stringify(value, function (key, item) {
+      while (depth > 0 && holders[depth] !== this) depth -= 1;
+      if (depth === 0) holders[(depth = 1)] = this;
+      keys[depth] = key;
+      if (typeof item === 'number' && !isFinite(item) && unwritable === '') {
+        let path = '';
+        for (let at = 2; at <= depth; at += 1) path += (at === 2 ? '' : '.') + keys[at];
+        unwritable = depth === 1 ? 'is ' + item : 'holds ' + item + ' at ' + apply(slice, path, [0, ${MAX_LINE_CHARACTERS}]);
+      }
+      if (typeof item === 'object' && item !== null) holders[(depth += 1)] = item;
+      return item;
+    });
+  };
+
   return {
     parse,
-    stringify: (value) => stringify(value === undefined ? null : value),
+    stringify: (value) => written(value === undefined ? null : value),
+    unwritable: () => unwritable,
     lines: () => stringify(lines),
     describe: (thrown) => {
       if (thrown instanceof RealError) {
