@@ -43,6 +43,18 @@ describe('the file tools', () => {
     });
   });
 
+  it('write no two names as one, and no text but the one given', async () => {
+    for (const path of ['a\ud800.txt', 'a\ud801.txt']) {
+      await expect(write(path, 'x')).rejects.toThrow('path contains a lone surrogate, which is no character');
+    }
+    await expect(write('b.txt', 'x\ud800y')).rejects.toThrow(
+      'content contains a lone surrogate at character 1, which UTF-8 cannot hold',
+    );
+    expect(await readdir(workspace)).toEqual([]);
+    await write('\u{1f600}.txt', '\u{1f600}');
+    expect(await readdir(workspace)).toEqual(['\u{1f600}.txt']);
+  });
+
   it('replace a file wholly', async () => {
     await write('a.txt', 'a long first version');
     await write('a.txt', 'short');
@@ -57,6 +69,9 @@ describe('the file tools', () => {
     ['backslashes', '..\\secret.txt'],
     ['NUL', 'a\0.txt'],
     ['a control character', 'a\n.txt'],
+    ['a lone surrogate', 'a\ud800.txt'],
+    ['a lone surrogate in a folder', 'a\udc00/b.txt'],
+    ['surrogates in the wrong order', '\ude00\ud83d.txt'],
     ['a long component', `${'汉'.repeat(86)}.txt`],
     ['a deep path', 'a/'.repeat(65) + 'x'],
   ])('refuse %s, for every tool', async (_name, path) => {

@@ -17,6 +17,12 @@ export function writeFileTool(workspace: () => Promise<Workspace>): BridgeTool {
     async execute({ path, content }) {
       const bytes = Buffer.byteLength(content);
       if (bytes > WRITE_BYTES) throw new ToolError(`content is larger than ${WRITE_BYTES} bytes`);
+      const lone = content.search(/\p{Surrogate}/u);
+      if (lone >= 0) {
+        throw new ToolError(
+          `content contains a lone surrogate at character ${lone}, which UTF-8 cannot hold`,
+        );
+      }
       const handle = await (await workspace()).openToWrite(path);
       try {
         await handle.truncate(0);

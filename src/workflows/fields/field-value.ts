@@ -48,6 +48,6 @@ function isObject(value: JsonValue): boolean {
 /** A path below the workspace, as uploads have it (decision 16). Whether the file exists is not asked here. */
 function isRelativePath(value: JsonValue): boolean {
   if (typeof value !== 'string' || value === '' || value.length > 4_096) return false;
-  if (/[\\\p{Cc}]/u.test(value) || /^[A-Za-z]:/.test(value)) return false;
+  if (/[\\\p{Cc}\p{Surrogate}]/u.test(value) || /^[A-Za-z]:/.test(value)) return false;
   return value.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }

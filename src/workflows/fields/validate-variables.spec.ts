@@ -33,7 +33,7 @@ describe('validateVariables', () => {
     [
       'file',
       ['a.md', '资料/原文.md', '..a/b..', 'a b'],
-      ['', '/a', '../a', 'a/../b', 'a//b', 'a/', './a', 'C:/a', 'a\\b', 'a\u0000', 5],
+      ['', '/a', '../a', 'a/../b', 'a//b', 'a/', './a', 'C:/a', 'a\\b', 'a\u0000', '\ud800.md', 5],
     ],
   ])('%s', (type, good, bad) => {
     for (const value of good) {
