@@ -23,7 +23,8 @@ export class NodeNotFoundError extends DomainError {
 /**
  * Gives a waiting `humanInput` node its values and wakes its run, in one commit: an answer that is stored is never
  * left lying by a crash. Of two answers at the same time one is taken. Throws
- * RunNotFoundError, NodeNotFoundError, RunNotActiveError (it does not wait), ValidationError (`values.NAME`).
+ * RunNotFoundError, NodeNotFoundError, RunNotActiveError (it does not wait), ValidationError (its fields named as the
+ * caller's body has them: `fieldPrefix` and the name).
  */
 export class AnswerHumanInput {
   constructor(
@@ -35,7 +36,12 @@ export class AnswerHumanInput {
     private readonly wakeRun: WakeRun,
   ) {}
 
-  async execute(runId: string, nodeId: string, values: JsonObject): Promise<{ visitUuid: string }> {
+  async execute(
+    runId: string,
+    nodeId: string,
+    values: JsonObject,
+    fieldPrefix = '',
+  ): Promise<{ visitUuid: string }> {
     const run = await this.runs.find(runId);
     if (!run) throw new RunNotFoundError(runId);
     const { workflow } = await this.workflows.find(run.workflowId, run.workflowVersion);
@@ -50,7 +56,7 @@ export class AnswerHumanInput {
     );
     if (!visit?.waiting || run.status !== 'RUNNING') throw this.#notWaiting(runId, nodeId);
     const fields = (visit.waiting.fields ?? []) as unknown as InputField[];
-    const { values: answer, errors } = completeFields(fields, values, 'values.');
+    const { values: answer, errors } = completeFields(fields, values, fieldPrefix);
     if (errors.length > 0) throw ValidationError.ofFields(errors);
     const rested = await this.dataSource.transaction(async (manager) => {
       // The run's row first, as the journal does: two locks in another order could wait for each other.

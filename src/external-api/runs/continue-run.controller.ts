@@ -17,7 +17,9 @@ import type { RunResult } from './run-result.js';
 
 /** `{values: {…}}`, the values by field name; also without the frame. */
 export const nodeInputRequest = jsonObject.transform((body) =>
-  isJsonObject(body.values) ? body.values : body,
+  isJsonObject(body.values)
+    ? { values: body.values, fieldPrefix: 'values.' }
+    : { values: body, fieldPrefix: '' },
 );
 
 /** What can be done to a run after its creation: cancel it, run it again, answer what it waits for. */
@@ -72,10 +74,10 @@ export class ContinueRunController {
     @Param('workflowName') workflowName: string,
     @Param('runId') runId: string,
     @Param('nodeId') nodeId: string,
-    @Body(new ZodPipe(nodeInputRequest)) body: z.infer<typeof nodeInputRequest>,
+    @Body(new ZodPipe(nodeInputRequest)) { values, fieldPrefix }: z.infer<typeof nodeInputRequest>,
   ): Promise<Envelope<{ runId: string; nodeId: string; visitUuid: string }>> {
     await this.visible.findRun(caller, workflowName, runId);
-    const { visitUuid } = await this.answerInput.execute(runId, nodeId, body);
+    const { visitUuid } = await this.answerInput.execute(runId, nodeId, values, fieldPrefix);
     return ok({ runId, nodeId, visitUuid });
   }
 }

@@ -36,7 +36,7 @@ describe('runs that wait', () => {
     expect((await test.runs.find(runId))?.status).toBe('RUNNING');
     await expect(test.engine.answerHumanInput.execute(runId, 'ask', {})).rejects.toMatchObject({
       code: 'VALIDATION_FAILED',
-      details: [{ field: 'values.ok' }],
+      details: [{ field: 'ok' }],
     });
     await expect(test.engine.answerHumanInput.execute(runId, 'in', {})).rejects.toMatchObject({
       code: 'RUN_NOT_ACTIVE',

@@ -333,6 +333,7 @@ describe('runs', () => {
       ),
     );
     const run = await create(`/workflows/${asking.name}/runs`);
+    const detailsOf = ({ text: body }: Answer) => (JSON.parse(body) as { details: unknown }).details;
     const inputOf = (nodeId: string) => `${link(run, 'result')}/nodes/${nodeId}/input`;
     const early = await client.post(inputOf('ask'), { values: { ok: true } });
     expect([early.status, early.code]).toEqual([409, 'RUN_NOT_ACTIVE']);
@@ -347,6 +348,14 @@ describe('runs', () => {
     });
     const wrong = await client.post(inputOf('ask'), { values: { ok: 'yes' } });
     expect([wrong.status, wrong.code]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(detailsOf(wrong)).toEqual([{ field: 'values.ok', message: 'must be true or false' }]);
+    const bare = await client.post(inputOf('ask'), { ok: 'yes' });
+    expect([bare.status, bare.message]).toEqual([400, 'ok: must be true or false']);
+    expect(detailsOf(bare)).toEqual([{ field: 'ok', message: 'must be true or false' }]);
+    for (const body of [{}, { values: 5 }, { value: { ok: true } }]) {
+      const missing = await client.post(inputOf('ask'), body);
+      expect([missing.status, detailsOf(missing)]).toEqual([400, [{ field: 'ok', message: 'is required' }]]);
+    }
     expect((await client.post(inputOf('nope'), { values: {} })).code).toBe('NODE_NOT_FOUND');
     expect((await client.post(inputOf('ask'), { values: { ok: true } })).status).toBe(200);
     await client.stream(link(run, 'stream'));
