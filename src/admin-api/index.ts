@@ -1,3 +1,4 @@
+export { adminApiControllers } from './admin-api-controllers.js';
 export { AdminApiModule } from './admin-api.module.js';
 export {
   AdminAuthModule,
@@ -8,3 +9,4 @@ export {
   type AdminIdentity,
   type AdminRequest,
 } from './auth/index.js';
+export { adminApiDocument } from './openapi/admin-api-document.js';

@@ -5,7 +5,7 @@ export type { AgentEntity } from './agent.entity.js';
 export { AgentRepository } from './agent.repository.js';
 export { AgentsModule } from './agents.module.js';
 export { AgentCatalogue, type AgentName, type ResolvedAgent } from './catalogue/agent-catalogue.js';
-export type { AgentConfig } from './config/agent-config.js';
+export { agentConfigSchema, type AgentConfig } from './config/agent-config.js';
 export type { RequestedBy } from './requested-by.js';
 export { ArchiveAgent } from './use-cases/archive-agent.js';
 export { BindSlot } from './use-cases/bind-slot.js';

@@ -169,6 +169,37 @@ describe('every HTTP API', () => {
     expect((await send('GET', '/health/live')).status).toBe(200);
   });
 
+  it.each([
+    ['an expectation that nobody meets', 'GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n', 417],
+    [
+      'an expectation with a body',
+      `POST ${RUNS} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue, more\r\nContent-Length: 1000\r\n`,
+      417,
+    ],
+    ['no Host', 'GET /health/live HTTP/1.1\r\nConnection: close\r\n', 400],
+    ['no Host and an expectation', 'GET /health/live HTTP/1.1\r\nExpect: 100-continue\r\n', 400],
+    ['two Hosts', 'GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n', 400],
+    ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n', 405],
+    ['CONNECT without Host', 'CONNECT example.org:443 HTTP/1.1\r\n', 405],
+  ])('answers %s in the envelope', async (_what, head, status) => {
+    const answer = await raw(server.url, `${head}\r\n`);
+    const code = status === 405 ? 'METHOD_NOT_ALLOWED' : 'VALIDATION_FAILED';
+    const [first = '', body = ''] = answer.split('\r\n\r\n');
+    expect(first).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(first).toMatch(/^content-type: application\/json/im);
+    expect(first).toMatch(/^connection: close/im);
+    expect(first).toMatch(/^x-request-id: [0-9a-f-]{36}/im);
+    expect(JSON.parse(body)).toEqual({ code, message: expect.stringMatching(/./) as string, data: null });
+    if (status === 405) expect(first).toMatch(/^allow: .*GET/im);
+    expect((await send('GET', '/health/live')).status).toBe(200);
+  });
+
+  it('meets 100-continue, and wants no Host of HTTP/1.0', async () => {
+    const head = `POST ${VALIDATE} HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 2\r\nConnection: close\r\n`;
+    expect(await raw(server.url, `${head}\r\n{}`)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 401 /);
+    expect(await raw(server.url, 'GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('keeps a connection usable after a refused body', async () => {
     const request = (body: string): string =>
       `POST ${VALIDATE} HTTP/1.1\r\nHost: x\r\nX-Admin-Key: wrong\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -188,7 +219,20 @@ describe('every HTTP API', () => {
   });
 
   it('shows its documentation and its numbers', async () => {
-    expect(await (await send('GET', '/docs')).text()).toContain('swagger-ui');
+    for (const page of ['/docs', '/docs/', '/docs/?a=b', '/docs/index.html']) {
+      const html = await (await send('GET', page)).text();
+      const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, part]) => part ?? '');
+      expect([page, parts.length]).toEqual([page, 5]);
+      for (const part of parts) {
+        const url = new URL(part, new URL(page, server.url));
+        const answer = await send('GET', url.pathname);
+        expect([page, part, answer.status]).toEqual([page, part, 200]);
+        expect(answer.headers.get('content-type')).not.toContain('html');
+        await answer.arrayBuffer();
+      }
+    }
+    const admin = (await (await send('GET', '/docs/admin-openapi.json')).json()) as { paths: object };
+    expect(Object.keys(admin.paths)).toContain('/admin/v1/workflows/import');
     const document = (await (await send('GET', '/docs/openapi.json')).json()) as {
       openapi: string;
       paths: object;

@@ -9,19 +9,23 @@ import {
   type RequestedBy,
 } from '../../agents/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
 import { listQuery } from '../lists/list-query.js';
+import {
+  copyAgentVersion,
+  createAgentVersion,
+  getAgentVersion,
+  getConsoleLink,
+  listAgentVersions,
+  publishAgentVersion,
+} from '../openapi/agent-operations.js';
+import { copySchema, newVersionSchema, publishSchema } from './agent-requests.js';
 import { agentVersionView, type AgentVersionView } from './agent-view.js';
 import { versionNumber } from './version-number.js';
 
-/** What a config says is checked by the use case, which names every problem. */
-const newVersionSchema = z.strictObject({
-  config: z.custom<unknown>((value) => value !== undefined, 'is required'),
-});
-const copySchema = z.strictObject({ config: z.unknown().optional() }).optional();
-const publishSchema = z.strictObject({ reason: z.string().trim().min(1, 'must not be empty').max(2_000) });
 const versionCursor = z.int().min(1);
 
 /** `/admin/v1/agents/{agentKey}/versions`: drafts, their publication, the console they are configured in. */
@@ -36,6 +40,7 @@ export class AgentVersionsController {
     private readonly openConsoleLink: OpenConsoleLink,
   ) {}
 
+  @Describe(createAgentVersion)
   @Post()
   @Roles('editor')
   async create(
@@ -47,6 +52,7 @@ export class AgentVersionsController {
   }
 
   /** Newest first. */
+  @Describe(listAgentVersions)
   @Get()
   @Roles('viewer', 'auditor')
   async list(
@@ -59,6 +65,7 @@ export class AgentVersionsController {
     return ok(adminList(found, limit, agentVersionView, ({ version }) => encodeCursor(version)));
   }
 
+  @Describe(getAgentVersion)
   @Get(':version')
   @Roles('viewer', 'auditor')
   async show(
@@ -69,6 +76,7 @@ export class AgentVersionsController {
     return ok(agentVersionView(await this.agents.findVersion(agentKey, version)));
   }
 
+  @Describe(publishAgentVersion)
   @Post(':version/publish')
   @HttpCode(200)
   @Roles('publisher')
@@ -81,6 +89,7 @@ export class AgentVersionsController {
     return ok(agentVersionView(await this.publishVersion.execute(agentKey, version, reason, by)));
   }
 
+  @Describe(copyAgentVersion)
   @Post(':version/copy')
   @Roles('editor')
   async copy(
@@ -92,6 +101,7 @@ export class AgentVersionsController {
     return ok(agentVersionView(await this.copyVersion.execute(agentKey, version, body?.config, by)));
   }
 
+  @Describe(getConsoleLink)
   @Get(':version/console-link')
   @Roles('viewer', 'auditor', 'editor')
   async consoleLink(

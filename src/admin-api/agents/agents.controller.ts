@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   AgentNotFoundError,
   ArchiveAgent,
@@ -10,26 +10,20 @@ import {
   type RequestedBy,
 } from '../../agents/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { workflowNameSchema } from '../../workflows/index.js';
 import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
-import { listQuery } from '../lists/list-query.js';
+import {
+  archiveAgent,
+  createAgent,
+  getAgent,
+  listAgents,
+  switchAgentVersion,
+} from '../openapi/agent-operations.js';
+import { agentsQuery, newAgentSchema, switchSchema } from './agent-requests.js';
 import { agentView, type AgentView } from './agent-view.js';
-
-const newAgentSchema = z.strictObject({
-  agentKey: workflowNameSchema,
-  /** Left out: the key. */
-  displayName: z.string().trim().min(1, 'must not be empty').max(200).optional(),
-  description: z.string().max(10_000).default(''),
-});
-
-const switchSchema = z.strictObject({
-  version: z.int().min(1).max(999_999_999),
-  reason: z.string().trim().min(1, 'must not be empty').max(2_000).optional(),
-});
-
-const agentsQuery = listQuery.extend({ archived: z.enum(['true', 'false']).default('false') });
 
 /** `/admin/v1/agents`: system agents (agent-runtime-protocol.md §6; contract.md). */
 @Controller('admin/v1/agents')
@@ -42,6 +36,7 @@ export class AgentsController {
     private readonly archiveAgent: ArchiveAgent,
   ) {}
 
+  @Describe(createAgent)
   @Post()
   @Roles('editor')
   async create(
@@ -52,6 +47,7 @@ export class AgentsController {
     return ok(agentView(await this.createAgent.execute({ ...body, displayName }, by)));
   }
 
+  @Describe(listAgents)
   @Get()
   @Roles('viewer', 'auditor')
   async list(
@@ -69,6 +65,7 @@ export class AgentsController {
     );
   }
 
+  @Describe(getAgent)
   @Get(':agentKey')
   @Roles('viewer', 'auditor')
   async show(@Param('agentKey') agentKey: string): Promise<Envelope<AgentSummary>> {
@@ -77,6 +74,7 @@ export class AgentsController {
     return ok(found);
   }
 
+  @Describe(switchAgentVersion)
   @Post(':agentKey/current')
   @HttpCode(200)
   @Roles('publisher')
@@ -88,6 +86,7 @@ export class AgentsController {
     return ok(agentView(await this.switchCurrent.execute(agentKey, version, reason ?? null, by)));
   }
 
+  @Describe(archiveAgent)
   @Delete(':agentKey')
   @Roles('publisher')
   async archive(

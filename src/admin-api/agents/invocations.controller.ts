@@ -13,8 +13,10 @@ import {
 import type { Request, Response } from 'express';
 import { InvokeAgent, invocationSchema, type Invocation, type RequestedBy } from '../../agents/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import type { AgentRuntimeEvent } from '../../runtime-adapters/protocol/agent-runtime-event.js';
 import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
+import { invokeAgent } from '../openapi/agent-operations.js';
 import { eventFrame, invocationAnswer, type InvocationAnswer } from './invocation-answer.js';
 
 /** A comment at least that often keeps proxies from closing a silent stream. */
@@ -35,6 +37,7 @@ export class InvocationsController implements OnModuleDestroy {
     this.#stopping.abort(new Error('the server stops'));
   }
 
+  @Describe(invokeAgent)
   @Post()
   @HttpCode(200)
   @Roles('editor')

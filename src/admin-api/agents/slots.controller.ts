@@ -2,14 +2,15 @@ import { Body, Controller, Get, Param, Put, Query, UseGuards } from '@nestjs/com
 import { z } from 'zod';
 import { AgentRepository, BindSlot, type RequestedBy } from '../../agents/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
-import { workflowNameSchema } from '../../workflows/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
 import { listQuery } from '../lists/list-query.js';
+import { bindSlot, listSlots } from '../openapi/agent-operations.js';
+import { bindSchema } from './agent-requests.js';
 import { slotView, type SlotView } from './agent-view.js';
 
-const bindSchema = z.strictObject({ agentKey: workflowNameSchema });
 const slotCursor = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/);
 
 /** `/admin/v1/slots`: which agent a slot stands for. */
@@ -21,6 +22,7 @@ export class SlotsController {
     private readonly bindSlot: BindSlot,
   ) {}
 
+  @Describe(listSlots)
   @Get()
   @Roles('viewer', 'auditor')
   async list(
@@ -31,6 +33,7 @@ export class SlotsController {
     return ok(adminList(found, limit, slotView, ({ slotKey }) => encodeCursor(slotKey)));
   }
 
+  @Describe(bindSlot)
   @Put(':slotKey')
   @Roles('publisher')
   async bind(

@@ -8,11 +8,13 @@ import {
   type ApiKeyEntity,
 } from '../../api-keys/index.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import type { AuditEntry } from '../../audit/index.js';
 import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
 import { listQuery } from '../lists/list-query.js';
+import { createApiKey, listApiKeys, revokeApiKey } from '../openapi/operator-operations.js';
 
 type Change = Pick<AuditEntry, 'actor' | 'correlationId'>;
 type ApiKeyView = Omit<ApiKeyEntity, 'keyHash' | 'revokedAt'>;
@@ -28,6 +30,7 @@ export class ApiKeysController {
   ) {}
 
   /** The only answer that ever holds the key. */
+  @Describe(createApiKey)
   @Post()
   async create(
     @Body(new ZodPipe(newApiKeySchema)) body: z.infer<typeof newApiKeySchema>,
@@ -37,6 +40,7 @@ export class ApiKeysController {
     return ok({ ...apiKeyView(entity), key });
   }
 
+  @Describe(listApiKeys)
   @Get()
   @Roles('viewer', 'auditor')
   async list(
@@ -47,6 +51,7 @@ export class ApiKeysController {
     return ok(adminList(found, limit, apiKeyView, ({ id }) => encodeCursor(id)));
   }
 
+  @Describe(revokeApiKey)
   @Delete(':id')
   async revoke(@Param('id') id: string, @ChangedBy() by: Change): Promise<Envelope<{ id: string }>> {
     await this.revokeApiKey.execute(id, by);

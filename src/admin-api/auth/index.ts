@@ -5,4 +5,4 @@ export { AdminKeys } from './admin-keys.js';
 export { AdminUnauthorizedError, ForbiddenError } from './auth-errors.js';
 export { ChangedBy } from './changed-by.decorator.js';
 export { CurrentAdmin } from './current-admin.decorator.js';
-export { Roles } from './roles.decorator.js';
+export { Roles, rolesOf } from './roles.decorator.js';

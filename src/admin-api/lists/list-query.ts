@@ -8,5 +8,6 @@ export const listQuery = z.object({
     .regex(/^[1-9]\d{0,2}$/, 'must be an integer from 1 to 100')
     .transform(Number)
     .refine((limit) => limit <= 100, 'must be an integer from 1 to 100')
-    .default(50),
+    .default(50)
+    .meta({ openapi: { type: 'integer', minimum: 1, maximum: 100, default: 50 } }),
 });

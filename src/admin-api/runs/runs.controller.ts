@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import { RunNotFoundError } from '../../runs/run-errors.js';
 import { RunRepository } from '../../runs/run.repository.js';
 import { VisitRepository } from '../../runs/visit.repository.js';
@@ -8,16 +9,11 @@ import { WorkflowNotFoundError, WorkflowRepository } from '../../workflows/index
 import { AdminKeyGuard, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
-import { listQuery } from '../lists/list-query.js';
+import { getRun, listRuns } from '../openapi/operator-operations.js';
+import { runListQuery } from './run-list-query.js';
 import { runSummaryView, runView, type RunSummaryView, type RunView } from './run-view.js';
 
 const RUN_ID = /^[a-z0-9_-]{1,64}$/;
-
-const runListQuery = listQuery.extend({
-  /** Name or id. */
-  workflow: z.string().min(1).max(64).optional(),
-  status: z.enum(['CREATED', 'RUNNING', 'SUCCESS', 'FAILED']).optional(),
-});
 
 const runCursor = z.tuple([z.int().min(0).max(8.64e15), z.string().regex(RUN_ID)]);
 
@@ -33,6 +29,7 @@ export class RunsController {
   ) {}
 
   /** Newest first. */
+  @Describe(listRuns)
   @Get()
   async list(
     @Query(new ZodPipe(runListQuery)) query: z.infer<typeof runListQuery>,
@@ -51,6 +48,7 @@ export class RunsController {
     );
   }
 
+  @Describe(getRun)
   @Get(':runId')
   async show(@Param('runId') runId: string): Promise<Envelope<RunView>> {
     // A text that no run id has (U+0000, say) never reaches the database.

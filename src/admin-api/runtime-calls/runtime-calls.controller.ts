@@ -1,16 +1,13 @@
 import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
-import {
-  CALL_STATUSES,
-  CallLedger,
-  ListRuntimeCalls,
-  RuntimeCallNotFoundError,
-} from '../../runtime-adapters/index.js';
+import { Describe } from '../../common/openapi/index.js';
+import { CallLedger, ListRuntimeCalls, RuntimeCallNotFoundError } from '../../runtime-adapters/index.js';
 import { AdminKeyGuard, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
-import { listQuery } from '../lists/list-query.js';
+import { getRuntimeCall, listRuntimeCalls } from '../openapi/operator-operations.js';
+import { callsQuery } from './calls-query.js';
 import {
   runtimeCallDetail,
   runtimeCallView,
@@ -20,22 +17,6 @@ import {
 
 const COMMAND_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/;
 
-const callsQuery = listQuery.extend({
-  runId: z
-    .string()
-    .regex(/^[a-z0-9_-]{1,64}$/, 'must be a run id')
-    .optional(),
-  nodeId: z
-    .string()
-    .regex(/^[A-Za-z0-9_.-]{1,200}$/, 'must be a node id')
-    .optional(),
-  agentKey: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, 'must be an agent key')
-    .optional(),
-  provider: z.enum(['hermes', 'new-api', 'dify', 'agentscope', 'isolated-writer']).optional(),
-  status: z.enum(CALL_STATUSES).optional(),
-});
 const place = z.tuple([z.int().min(0).max(8.64e15), z.string().regex(COMMAND_ID)]);
 
 /** `/admin/v1/runtime-calls`: the ledger of what was sent to agent runtimes. */
@@ -49,6 +30,7 @@ export class RuntimeCallsController {
   ) {}
 
   /** Newest first. */
+  @Describe(listRuntimeCalls)
   @Get()
   async list(
     @Query(new ZodPipe(callsQuery)) query: z.infer<typeof callsQuery>,
@@ -62,6 +44,7 @@ export class RuntimeCallsController {
     );
   }
 
+  @Describe(getRuntimeCall)
   @Get(':commandId')
   async show(@Param('commandId') commandId: string): Promise<Envelope<RuntimeCallDetail>> {
     const call = COMMAND_ID.test(commandId) ? await this.ledger.find(commandId) : null;

@@ -2,37 +2,17 @@ import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { ValidationError } from '../../common/errors/domain-error.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
-import { ReadUsage, USAGE_GROUPS, type UsageGroup, type UsageRow } from '../../runtime-adapters/index.js';
-import { workflowNameSchema } from '../../workflows/index.js';
+import { Describe } from '../../common/openapi/index.js';
+import { ReadUsage, USAGE_GROUPS, type UsageRow } from '../../runtime-adapters/index.js';
 import { AdminKeyGuard, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
-import { listQuery } from '../lists/list-query.js';
+import { getUsage } from '../openapi/operator-operations.js';
+import { usageQuery } from './usage-query.js';
 
 const DAY_MILLIS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MOST_DAYS = 366;
-
-/** A day, which begins at 00:00 UTC, or a moment. */
-const time = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'must be a date or a time in ISO 8601' })
-  .transform((text) => new Date(text));
-
-const usageQuery = listQuery.extend({
-  /** `day,agent,workflow` by default; also `provider`. */
-  groupBy: z
-    .string()
-    .transform((text) => text.split(','))
-    .pipe(z.array(z.enum(USAGE_GROUPS)).min(1))
-    .default(['day', 'agent', 'workflow'] satisfies UsageGroup[]),
-  from: time.optional(),
-  to: time.optional(),
-  agentKey: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, 'must be an agent key')
-    .optional(),
-  workflow: workflowNameSchema.optional(),
-});
 
 interface Usage extends AdminList<UsageRow> {
   from: string;
@@ -46,6 +26,7 @@ interface Usage extends AdminList<UsageRow> {
 export class UsageController {
   constructor(private readonly readUsage: ReadUsage) {}
 
+  @Describe(getUsage)
   @Get()
   async list(@Query(new ZodPipe(usageQuery)) query: z.infer<typeof usageQuery>): Promise<Envelope<Usage>> {
     const { groupBy, agentKey, workflow, limit, cursor } = query;

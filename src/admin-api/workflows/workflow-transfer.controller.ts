@@ -1,7 +1,8 @@
 import { Controller, Get, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ok, parseWith, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import {
   ImportWorkflow,
   WorkflowNotFoundError,
@@ -9,20 +10,14 @@ import {
   unwrapDocument,
   workflowDocument,
   workflowDocumentSchema,
-  workflowNameSchema,
   type ChangedBy as Change,
   type WorkflowDocument,
 } from '../../workflows/index.js';
 import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
+import { exportWorkflow, importWorkflow } from '../openapi/workflow-operations.js';
 import { ReceiveDocument } from './receive-document.js';
+import { importQuery } from './workflow-requests.js';
 import { workflowView, type WorkflowView } from './workflow-view.js';
-
-const importQuery = z.object({
-  /** Instead of the document's own name. */
-  name: workflowNameSchema.optional(),
-  /** A workflow of that name gets a new version; otherwise 409. */
-  overwrite: z.enum(['true', 'false']).optional(),
-});
 
 /** Workflows out of an installation and into another. */
 @Controller('admin/v1/workflows')
@@ -34,6 +29,7 @@ export class WorkflowTransferController {
     private readonly receiveDocument: ReceiveDocument,
   ) {}
 
+  @Describe(exportWorkflow)
   @Get(':nameOrId/export')
   @Roles('viewer', 'auditor')
   async export(@Param('nameOrId') nameOrId: string): Promise<Envelope<WorkflowDocument>> {
@@ -43,6 +39,7 @@ export class WorkflowTransferController {
   }
 
   /** Takes a document, or the whole answer of an export that has it as `data`. */
+  @Describe(importWorkflow)
   @Post('import')
   @Roles('editor')
   async import(

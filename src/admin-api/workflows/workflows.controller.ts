@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
+import { Describe } from '../../common/openapi/index.js';
 import {
   CreateWorkflow,
   DeleteWorkflow,
@@ -21,9 +22,19 @@ import { AdminKeyGuard, ChangedBy, Roles } from '../auth/index.js';
 import { adminList, type AdminList } from '../lists/admin-list.js';
 import { decodeCursor, encodeCursor } from '../lists/cursor.js';
 import { listQuery } from '../lists/list-query.js';
+import {
+  createWorkflow,
+  deleteWorkflow,
+  getWorkflow,
+  getWorkflowVersion,
+  listWorkflowVersions,
+  listWorkflows,
+  updateWorkflow,
+  validateWorkflow,
+} from '../openapi/workflow-operations.js';
+import { validateSchema } from './workflow-requests.js';
 import { workflowView, type WorkflowSummaryView, type WorkflowView } from './workflow-view.js';
 
-const validateSchema = workflowInputSchema.pick({ mode: true, graphData: true, settings: true });
 const idCursor = z.string().regex(/^\d{1,19}$/);
 const versionCursor = z.int().min(1);
 const versionNumber = z
@@ -44,6 +55,7 @@ export class WorkflowsController {
     private readonly validateWorkflow: ValidateWorkflow,
   ) {}
 
+  @Describe(createWorkflow)
   @Post()
   @Roles('editor')
   async create(
@@ -53,6 +65,7 @@ export class WorkflowsController {
     return ok(workflowView(await this.createWorkflow.execute(body, by)));
   }
 
+  @Describe(listWorkflows)
   @Get()
   @Roles('viewer', 'auditor')
   async list(
@@ -63,6 +76,7 @@ export class WorkflowsController {
     return ok({ items: items.map(workflowView), nextCursor: next === null ? null : encodeCursor(next) });
   }
 
+  @Describe(validateWorkflow)
   @Post('validate')
   @HttpCode(200)
   @Roles('viewer', 'auditor', 'editor')
@@ -73,6 +87,7 @@ export class WorkflowsController {
     return ok({ valid: problems.length === 0, problems });
   }
 
+  @Describe(getWorkflow)
   @Get(':nameOrId')
   @Roles('viewer', 'auditor')
   async show(@Param('nameOrId') nameOrId: string): Promise<Envelope<WorkflowView>> {
@@ -81,6 +96,7 @@ export class WorkflowsController {
     return ok(workflowView(found));
   }
 
+  @Describe(updateWorkflow)
   @Put(':nameOrId')
   @Roles('editor')
   async update(
@@ -91,6 +107,7 @@ export class WorkflowsController {
     return ok(workflowView(await this.updateWorkflow.execute(nameOrId, body, by)));
   }
 
+  @Describe(deleteWorkflow)
   @Delete(':nameOrId')
   @Roles('editor')
   async delete(
@@ -100,6 +117,7 @@ export class WorkflowsController {
     return ok(workflowView(await this.deleteWorkflow.execute(nameOrId, by)));
   }
 
+  @Describe(listWorkflowVersions)
   @Get(':nameOrId/versions')
   @Roles('viewer', 'auditor')
   async versions(
@@ -120,6 +138,7 @@ export class WorkflowsController {
     );
   }
 
+  @Describe(getWorkflowVersion)
   @Get(':nameOrId/versions/:version')
   @Roles('viewer', 'auditor')
   async showVersion(

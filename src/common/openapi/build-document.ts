@@ -16,6 +16,8 @@ export interface DocumentDescription {
   tags: readonly { name: string; description: string }[];
   /** The header that carries the key, and the name of its security scheme. */
   apiKey: { scheme: string; header: string };
+  /** Added to the description of a route, by its handler and controller; undefined: nothing. */
+  note?: (handler: object, controller: Type) => string | undefined;
 }
 
 export type OpenApiDocument = JsonSchema & {
@@ -40,8 +42,11 @@ export function buildDocument(
 ): OpenApiDocument {
   const schemas = new SchemaComponents();
   const paths: OpenApiDocument['paths'] = {};
-  for (const { path, method, operation } of controllers.flatMap(describedRoutes)) {
-    (paths[path] ??= {})[method] = writeOperation(operation, schemas, description.apiKey.scheme);
+  for (const { path, method, operation, handler, controller } of controllers.flatMap(describedRoutes)) {
+    const note = description.note?.(handler, controller);
+    const text = [operation.description, note].filter((part) => part !== undefined).join('\n\n');
+    const noted = text === '' ? operation : { ...operation, description: text };
+    (paths[path] ??= {})[method] = writeOperation(noted, schemas, description.apiKey.scheme);
   }
   const { title, version, apiKey } = description;
   return {
@@ -61,6 +66,8 @@ interface DescribedRoute {
   path: string;
   method: string;
   operation: OperationDescription;
+  handler: object;
+  controller: Type;
 }
 
 function describedRoutes(controller: Type): DescribedRoute[] {
@@ -73,7 +80,15 @@ function describedRoutes(controller: Type): DescribedRoute[] {
     if (operation === undefined) return [];
     const path = Reflect.getMetadata(PATH_METADATA, handler) as string;
     const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
-    return [{ path: openApiPath(base, path), method: RequestMethod[method].toLowerCase(), operation }];
+    return [
+      {
+        path: openApiPath(base, path),
+        method: RequestMethod[method].toLowerCase(),
+        operation,
+        handler,
+        controller,
+      },
+    ];
   });
 }
 

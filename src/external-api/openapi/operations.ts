@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import type { OperationDescription, ParameterDescription } from '../../common/openapi/index.js';
+import {
+  queryParameters,
+  type OperationDescription,
+  type ParameterDescription,
+} from '../../common/openapi/index.js';
 import { jsonObject } from '../http/json-object.js';
 import { nodeLogQuery, queryInteger, runListQuery } from '../http/query-schemas.js';
 import { rerunRequest } from '../runs/rerun-request.js';
@@ -39,19 +43,6 @@ const nodeId: ParameterDescription = {
   description: 'Id of a node in the workflow’s graph',
   schema: z.string(),
 };
-
-/** Parameters out of the schema that validates the query. */
-function query(
-  shape: Record<string, z.ZodType>,
-  descriptions: Record<string, string>,
-): ParameterDescription[] {
-  return Object.entries(shape).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    description: descriptions[name] ?? name,
-    schema,
-  }));
-}
 
 const stream = { 'text/event-stream': streamEventSchema };
 
@@ -132,7 +123,7 @@ export const listRuns: OperationDescription = {
   tag: 'Runs',
   parameters: [
     workflowName,
-    ...query(runListQuery.shape, {
+    ...queryParameters(runListQuery.shape, {
       status: 'Only runs with this status',
       limit: 'Runs a page; 20 without it',
       cursor: '`nextCursor` of the page before',
@@ -198,7 +189,7 @@ export const getNodeLogs: OperationDescription = {
     workflowName,
     runId,
     nodeId,
-    ...query(nodeLogQuery.shape, {
+    ...queryParameters(nodeLogQuery.shape, {
       type: 'Only entries of this type',
       visit: 'Only entries of this visit',
       after: 'Only entries with a greater `seq`',

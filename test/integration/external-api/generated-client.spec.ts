@@ -1,16 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { externalApiDocument } from '../../../src/external-api/index.js';
 import { ApiApp } from '../../support/external-api/api-app.js';
 import { says, thinks } from '../../support/engine/scripted-runtime.js';
+import { GeneratedClient } from '../../support/openapi/generated-client.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { agent, chain, input, output } from '../engine/graphs.js';
-
-const run = promisify(execFile);
-const PROJECT = path.resolve(import.meta.dirname, '../../..');
 
 /** What an integrator writes against the generated client; compiled under strict rules, then run. */
 const PROGRAM = `
@@ -77,77 +70,38 @@ console.log(JSON.stringify({
 describe('a client generated from the OpenAPI document', () => {
   let database: TestDatabase;
   let api: ApiApp;
-  let folder: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     api = await ApiApp.start(database);
-    folder = await mkdtemp(path.join(tmpdir(), 'client-'));
   });
   afterAll(async () => {
     await api.close();
     await database.close();
-    await rm(folder, { recursive: true, force: true });
   });
-
-  const nodeProgram = (file: string, ...args: string[]) =>
-    run(process.execPath, [file, ...args], { cwd: folder, maxBuffer: 10_000_000 });
 
   it('compiles under strict rules and runs a workflow', async () => {
     api.test.runtime.on('a', () => [thinks('想一想'), says('好')]);
     const workflow = await api.test.workflow(
       chain(input({ name: 'topic', type: 'string' }), agent('a'), output({ text: '{{ a.text }}' })),
     );
-    const write = (name: string, content: string) => writeFile(path.join(folder, name), content);
-    await symlink(path.join(PROJECT, 'node_modules'), path.join(folder, 'node_modules'));
-    await write('package.json', '{"type":"module"}');
-    await write('openapi.json', JSON.stringify(externalApiDocument()));
-    await write('program.ts', PROGRAM);
-    await write(
-      'tsconfig.json',
-      JSON.stringify({
-        compilerOptions: {
-          target: 'es2022',
-          lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'],
-          module: 'nodenext',
-          strict: true,
-          skipLibCheck: true,
-          types: ['node'],
-          outDir: 'out',
-        },
-        include: ['program.ts', 'client'],
-      }),
-    );
-    await write(
-      'generate.mjs',
-      `import { createClient } from '@hey-api/openapi-ts';
-await createClient({
-  input: './openapi.json',
-  output: { path: 'client', tsConfigPath: './tsconfig.json', importFileExtension: '.js' },
-  plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
-  logs: { level: 'error' },
-});`,
-    );
-    await nodeProgram('generate.mjs');
-    const compiled = await nodeProgram(
-      path.join(PROJECT, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      '.',
-    ).catch((error: unknown) => error as { stdout: string });
-    expect(compiled.stdout).toBe('');
-    const { stdout } = await nodeProgram('out/program.js', api.url, workflow.name);
-    expect(JSON.parse(stdout)).toEqual({
-      names: [workflow.name],
-      createdAt: expect.stringMatching(/Z$/) as string,
-      types: expect.arrayContaining(['run_started', 'node_status', 'workflow_complete']) as string[],
-      thought: ['想一想'],
-      status: 'SUCCESS',
-      outputs: expect.objectContaining({ text: '好', _workingDirFiles: ['资料.md'] }) as object,
-      logs: ['THINKING'],
-      listed: [true],
-      zip: true,
-      missing: 'RUN_NOT_FOUND',
-    });
-    expect(await readFile(path.join(folder, 'client/sdk.gen.ts'), 'utf8')).toContain('Create a run');
+    const client = await GeneratedClient.build(externalApiDocument(), PROGRAM);
+    try {
+      expect(await client.run(api.url, workflow.name)).toEqual({
+        names: [workflow.name],
+        createdAt: expect.stringMatching(/Z$/) as string,
+        types: expect.arrayContaining(['run_started', 'node_status', 'workflow_complete']) as string[],
+        thought: ['想一想'],
+        status: 'SUCCESS',
+        outputs: expect.objectContaining({ text: '好', _workingDirFiles: ['资料.md'] }) as object,
+        logs: ['THINKING'],
+        listed: [true],
+        zip: true,
+        missing: 'RUN_NOT_FOUND',
+      });
+      expect(await client.source('sdk.gen.ts')).toContain('Create a run');
+    } finally {
+      await client.remove();
+    }
   }, 120_000);
 });

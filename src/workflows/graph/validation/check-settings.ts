@@ -20,7 +20,8 @@ const shared = {
 
 const dagSettings = z.strictObject(shared);
 
-const agenticSettings = z
+/** What AGENTIC workflows may set; DAG ones know the first three keys only. */
+export const agenticSettings = z
   .strictObject({
     ...shared,
     goal: z.string().max(200_000).optional(),
