@@ -49,11 +49,12 @@ export default {
       name: 'bridge-stands-alone',
       severity: 'error',
       comment:
-        'The bridge is a process of its own: of the server it knows the protocol types and how JSON is read.',
+        'The bridge is a process of its own: of the server it knows the protocol types, how JSON is read and how time runs out.',
       from: { path: '^src/bridge/' },
       to: {
         path: '^src/',
-        pathNot: '^src/bridge/|^src/runtime-adapters/protocol/|^src/common/json/(?!parse-json)',
+        pathNot:
+          '^src/bridge/|^src/runtime-adapters/protocol/|^src/common/json/(?!parse-json)|^src/common/time/',
       },
     },
     {

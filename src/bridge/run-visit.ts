@@ -1,7 +1,7 @@
 import type { Agent, AgentAnswer } from './agent.js';
 import type { BridgeLogger } from './bridge-logger.js';
 import type { BridgeSettings } from './bridge-settings.js';
-import { deadline, type Deadline } from './deadline.js';
+import { deadline, type Deadline } from '../common/time/deadline.js';
 import { demoAgent } from './demo/demo-agent.js';
 import type { Emit } from './event-stream.js';
 import type { BridgeEvent, BridgeRunRequest } from './protocol.js';

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readAnswer } from '../../common/json/read-answer.js';
 import { JsonTextError, MAX_ANSWER_DEPTH } from '../../common/json/read-json.js';
-import { deadline } from '../deadline.js';
+import { deadline } from '../../common/time/deadline.js';
 import { maskSecrets } from '../mask-secrets.js';
 import type { BridgeContextQuery } from '../protocol.js';
 import { ToolError } from './bridge-tool.js';

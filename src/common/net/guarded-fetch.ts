@@ -1,6 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { deadline } from '../time/deadline.js';
 import { resolveGuarded, type AddressRules, type HostAddress } from './address-guard.js';
 
 export interface GuardedRequest extends AddressRules {
@@ -45,16 +46,17 @@ export class RequestTimeoutError extends Error {
  * network's error.
  */
 export async function guardedFetch(url: URL, request: GuardedRequest): Promise<GuardedResponse> {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
+  const { signal, hasPassed, close } = deadline(request.timeoutMs, request.signal);
   try {
     signal.throwIfAborted();
     const addresses = await abortable(resolveGuarded(url, request), signal);
     return await exchange(url, request, addresses, signal);
   } catch (error) {
     if (request.signal?.aborted) throw request.signal.reason;
-    if (timeout.aborted) throw new RequestTimeoutError(request.timeoutMs);
+    if (hasPassed()) throw new RequestTimeoutError(request.timeoutMs);
     throw error;
+  } finally {
+    close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { deadline } from '../../common/time/deadline.js';
 import { Deadlines } from '../http-sse/deadlines.js';
 import { orAborted, PatientReader } from '../http-sse/patient-reader.js';
 import { parseJsonOr, readJson } from '../http-sse/read-body.js';
@@ -172,8 +173,8 @@ export class SessionCall {
   /** A stream that breaks a rule is not read to its end, and its run not left to run. */
   async #interruptWhatNobodyReads(): Promise<void> {
     if (!this.#sessionId || !this.#isSent || this.#stopping) return;
-    const signal = AbortSignal.any([this.#connection.signal, AbortSignal.timeout(this.deps.timings.stopMs)]);
-    await interrupt(this.deps, this.#path('interrupt'), this.#sessionId, signal);
+    const { signal, close } = deadline(this.deps.timings.stopMs, this.#connection.signal);
+    await interrupt(this.deps, this.#path('interrupt'), this.#sessionId, signal).finally(close);
   }
 
   #gaveUp(): TransportFault {

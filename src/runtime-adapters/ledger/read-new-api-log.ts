@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Credentials } from '../../credentials/index.js';
+import { deadline } from '../../common/time/deadline.js';
 import { readJson } from '../http-sse/read-body.js';
-import { sendToProvider } from '../http-sse/send-to-provider.js';
+import { sendToProvider, type ProviderAnswer } from '../http-sse/send-to-provider.js';
 import type { ReconciledUsage } from './runtime-call.entity.js';
 
 /** Parts of a New-API credential that let its log be read: an access token and the id of its user. */
@@ -40,30 +41,31 @@ export class ReadNewApiLog {
     const url = new URL(`${baseUrl.replace(/\/v1$/, '')}/api/log/self`);
     url.searchParams.set('request_id', call.requestId);
     url.searchParams.set('type', '2');
-    const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MILLIS)]);
-    const answer = await sendToProvider(
-      {
-        method: 'GET',
-        url: url.href,
-        headers: {
-          authorization: `Bearer ${parts[LOG_PARTS.accessToken] ?? ''}`,
-          'new-api-user': parts[LOG_PARTS.userId] ?? '',
-        },
-      },
-      within,
-    );
-    const parsed = answerSchema.safeParse(await readJson(answer));
-    if (answer.status !== 200 || !parsed.success) {
-      throw new Error(`New-API's log answered ${answer.status} without log entries`);
-    }
-    const { data } = parsed.data;
-    const [found] = Array.isArray(data) ? data : (data.items ?? []);
-    if (!found) return null;
-    return {
-      quota: found.quota,
-      promptTokens: found.prompt_tokens,
-      completionTokens: found.completion_tokens,
-      useTime: found.use_time,
+    const { signal: within, close } = deadline(ANSWER_MILLIS, signal);
+    const headers = {
+      authorization: `Bearer ${parts[LOG_PARTS.accessToken] ?? ''}`,
+      'new-api-user': parts[LOG_PARTS.userId] ?? '',
     };
+    try {
+      return await usageIn(await sendToProvider({ method: 'GET', url: url.href, headers }, within));
+    } finally {
+      close();
+    }
   }
+}
+
+async function usageIn(answer: ProviderAnswer): Promise<Omit<ReconciledUsage, 'at'> | null> {
+  const parsed = answerSchema.safeParse(await readJson(answer));
+  if (answer.status !== 200 || !parsed.success) {
+    throw new Error(`New-API's log answered ${answer.status} without log entries`);
+  }
+  const { data } = parsed.data;
+  const [found] = Array.isArray(data) ? data : (data.items ?? []);
+  if (!found) return null;
+  return {
+    quota: found.quota,
+    promptTokens: found.prompt_tokens,
+    completionTokens: found.completion_tokens,
+    useTime: found.use_time,
+  };
 }

@@ -12,10 +12,10 @@ export interface Deadline {
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-export function deadline(millis: number, parent: AbortSignal): Deadline {
+export function deadline(millis: number, parent?: AbortSignal): Deadline {
   const controller = new AbortController();
   let passed = false;
-  const follow = (): void => controller.abort(parent.reason);
+  const follow = (): void => controller.abort(parent?.reason);
   const timer = setTimeout(
     () => {
       passed = true;
@@ -23,14 +23,14 @@ export function deadline(millis: number, parent: AbortSignal): Deadline {
     },
     Math.min(millis, LONGEST_TIMER),
   );
-  if (parent.aborted) follow();
-  else parent.addEventListener('abort', follow, { once: true });
+  if (parent?.aborted) follow();
+  else parent?.addEventListener('abort', follow, { once: true });
   return {
     signal: controller.signal,
     hasPassed: () => passed,
     close: () => {
       clearTimeout(timer);
-      parent.removeEventListener('abort', follow);
+      parent?.removeEventListener('abort', follow);
     },
   };
 }
