@@ -4,9 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import {
-  answerClientError,
   assignRequestId,
+  guardServer,
   ListeningAddress,
+  refuseUnsoundHead,
   securityHeaders,
 } from './common/http/index.js';
 import type { Logger, LogRedaction } from './common/logging/logger.js';
@@ -85,12 +86,12 @@ function configureHttp(app: NestExpressApplication): void {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(assignRequestId, securityHeaders, app.get(Metrics).measureRequest);
+  app.use(assignRequestId, securityHeaders, app.get(Metrics).measureRequest, refuseUnsoundHead);
   installContextGate(app);
   serveDocumentation(app);
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MILLIS;
-  server.on('clientError', answerClientError);
+  guardServer(server);
 }
 
 async function listen(app: NestExpressApplication, { config }: LoadedConfig): Promise<string> {

@@ -1,6 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorEnvelope } from './envelope.js';
+import { rawAnswer } from './raw-answer.js';
 
 /** Node's parser gives up before there is a request; its caller still gets the envelope. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -9,14 +8,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     return;
   }
   const [status, message] = describe(error.code);
-  const body = JSON.stringify(errorEnvelope('VALIDATION_FAILED', message));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(rawAnswer(status, 'VALIDATION_FAILED', message));
 }
 
 function describe(code: string | undefined): readonly [number, string] {

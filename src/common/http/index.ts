@@ -1,10 +1,11 @@
-export { answerClientError } from './client-error.js';
 export { ApiExceptionFilter } from './api-exception.filter.js';
 export { describeError, type ErrorAnswer } from './describe-error.js';
 export { errorEnvelope, ok, type Envelope, type ErrorEnvelope } from './envelope.js';
 export { ERROR_STATUS } from './error-status.js';
 export { UnsupportedBodyError } from './json-body.interceptor.js';
+export { guardServer } from './guard-server.js';
 export { ListeningAddress } from './listening-address.js';
+export { refuseUnsoundHead } from './request-head.js';
 export { assignRequestId, requestId } from './request-id.js';
 export { securityHeaders } from './security-headers.js';
 export { parseWith, ZodPipe } from './zod-pipe.js';

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { guardServer } from '../../common/http/index.js';
 import type { ContextGate } from './context-gate.js';
 
 /** Serves the endpoints on a loopback port of their own (`hermes.context-query.listen`). */
@@ -25,6 +26,7 @@ export class ContextListener {
       this.gate.markOwnListener(request);
       handle(request, response);
     });
+    guardServer(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => {
         const { host, port } = this.address;

@@ -9,7 +9,12 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { ApiKeysModule } from '../../../src/api-keys/index.js';
-import { answerClientError, assignRequestId, securityHeaders } from '../../../src/common/http/index.js';
+import {
+  assignRequestId,
+  guardServer,
+  refuseUnsoundHead,
+  securityHeaders,
+} from '../../../src/common/http/index.js';
 import { HttpModule } from '../../../src/common/http/http.module.js';
 import { LoggingModule } from '../../../src/common/logging/logging.module.js';
 import { AppConfigModule } from '../../../src/config/config.module.js';
@@ -91,9 +96,9 @@ export class ApiApp {
     app.disable('x-powered-by');
     app.disable('etag');
     app.set('query parser', 'simple');
-    app.use(assignRequestId, securityHeaders);
+    app.use(assignRequestId, securityHeaders, refuseUnsoundHead);
     const server: Server = app.getHttpServer();
-    server.on('clientError', answerClientError);
+    guardServer(server);
     await app.listen(0, '127.0.0.1');
     const { port } = server.address() as AddressInfo;
     return new ApiApp(`http://127.0.0.1:${port}`, test, app, dataDir, async () => {
