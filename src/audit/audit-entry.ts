@@ -45,7 +45,8 @@ export function entryHash(entry: ChainedAuditEntry): string {
   const said = {
     seq,
     at,
-    actor: { kind: actor.kind, name: actor.name },
+    // As it is: what somebody adds to it changes the hash.
+    actor: { ...actor },
     action,
     subject: { type: subject.type, id: subject.id },
     correlationId,

@@ -35,7 +35,9 @@ export class AuditTrail {
 
   /** At most `limit` entries, newest first. */
   async list(filter: AuditFilter, limit: number): Promise<AuditRecord[]> {
-    const rows = await this.dataSource.query<(Omit<AuditRecord, 'seq' | 'at'> & { seq: string; at: Date })[]>(
+    const rows = await this.dataSource.query<
+      (Omit<AuditRecord, 'seq' | 'at'> & { seq: string; at: Date | number })[]
+    >(
       `SELECT seq, at, actor, action, json_build_object('type', subject_type, 'id', subject_id) AS subject,
               correlation_id AS "correlationId", reason, before, after, prev_hash AS "prevHash", hash
          FROM audit_logs
@@ -55,6 +57,11 @@ export class AuditTrail {
         limit,
       ],
     );
-    return rows.map((row) => ({ ...row, seq: Number(row.seq), at: row.at.toISOString() }));
+    return rows.map((row) => ({ ...row, seq: Number(row.seq), at: timeOf(row.at) }));
   }
+}
+
+/** Also of an entry that somebody has changed: `infinity` is a time to PostgreSQL, and must not hide the others. */
+function timeOf(at: Date | number): string {
+  return at instanceof Date ? at.toISOString() : String(at);
 }

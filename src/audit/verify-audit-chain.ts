@@ -68,6 +68,8 @@ export class VerifyAuditChain {
   async #walk(manager: EntityManager, chainId: string, head: ChainHead): Promise<ChainVerdict> {
     let previous: ChainHead = { seq: 0, hash: genesisHash(chainId) };
     let checked = 0;
+    const before = await this.#beforeTheFirst(manager);
+    if (before !== null) return broken(1, before, `entry ${before} lies before the first`);
     for (;;) {
       const rows = await manager.query<AuditRow[]>(
         `SELECT * FROM audit_logs WHERE seq > $1 ORDER BY seq LIMIT ${BATCH}`,
@@ -85,6 +87,14 @@ export class VerifyAuditChain {
     if (previous.seq > head.seq) return broken(checked, head.seq + 1, 'an entry lies beyond the head');
     if (previous.hash !== head.hash) return broken(checked, head.seq, 'the last entry is not the head');
     return { valid: true, checked, firstBroken: null, problem: null, anchoredUpTo: 0 };
+  }
+
+  /** Numbers begin at 1: what somebody puts before would be listed, and followed by nothing. */
+  async #beforeTheFirst(manager: EntityManager): Promise<number | null> {
+    const [row] = await manager.query<{ seq: string | null }[]>(
+      `SELECT min(seq) AS seq FROM audit_logs WHERE seq < 1`,
+    );
+    return row?.seq == null ? null : Number(row.seq);
   }
 
   /** The lowest number whose entry is not the anchored one, and the highest that is anchored. */
@@ -121,19 +131,28 @@ function problemOf(row: AuditRow, previous: ChainHead): string | null {
   const seq = Number(row.seq);
   if (seq !== previous.seq + 1) return `entry ${previous.seq + 1} is missing`;
   if (row.prev_hash !== previous.hash) return `entry ${seq} does not follow entry ${previous.seq}`;
-  const hash = entryHash({
-    seq,
-    at: row.at.toISOString(),
-    actor: row.actor,
-    action: row.action,
-    subject: { type: row.subject_type, id: row.subject_id },
-    correlationId: row.correlation_id,
-    reason: row.reason,
-    before: row.before,
-    after: row.after,
-    prevHash: row.prev_hash,
-  });
-  return hash === row.hash ? null : `entry ${seq} was changed`;
+  return hashOf(row) === row.hash ? null : `entry ${seq} was changed`;
+}
+
+/** Null for what no entry of ours holds: a time that is none, values nested deeper than can be read. */
+function hashOf(row: AuditRow): string | null {
+  try {
+    return entryHash({
+      seq: Number(row.seq),
+      at: new Date(row.at).toISOString(),
+      actor: row.actor,
+      action: row.action,
+      subject: { type: row.subject_type, id: row.subject_id },
+      correlationId: row.correlation_id,
+      reason: row.reason,
+      before: row.before,
+      after: row.after,
+      prevHash: row.prev_hash,
+    });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 function broken(checked: number, firstBroken: number, problem: string): ChainVerdict {

@@ -5,6 +5,7 @@ import type { CallLedger } from '../../src/runtime-adapters/ledger/call-ledger.j
 import type { CallOwners } from '../../src/runtime-adapters/ledger/call-owners.js';
 import type { GovernedRuntime } from '../../src/runtime-adapters/ledger/governed-runtime.js';
 import type { RecoverRuntimeCall } from '../../src/runtime-adapters/ledger/recover-runtime-call.js';
+import type { OwnTerms } from '../../src/runtime-adapters/ledger/request-digest.js';
 import { createRuntimeGovernance } from '../../src/runtime-adapters/ledger/runtime-governance.js';
 import type { ForgetCallOutputs } from '../../src/runtime-adapters/ledger/forget-call-outputs.js';
 import type { SettleOrphanedCalls } from '../../src/runtime-adapters/ledger/settle-orphaned-calls.js';
@@ -74,9 +75,10 @@ export class GovernedRuntimeBench {
   async run(
     request: AgentRuntimeRequest,
     signal = new AbortController().signal,
+    own?: OwnTerms,
   ): Promise<AgentRuntimeEvent[]> {
     const events: AgentRuntimeEvent[] = [];
-    for await (const event of this.runtime.execute(request, signal)) events.push(event);
+    for await (const event of this.runtime.execute(request, signal, own)) events.push(event);
     return events;
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ValidationError, type FieldError } from '../../common/errors/domain-error.js';
+import type { OwnTerms } from '../../runtime-adapters/ledger/request-digest.js';
 import { ENVELOPE_PARTS } from '../../runtime-adapters/permission/envelope-policy.js';
 import type { AgentRuntimeEvent } from '../../runtime-adapters/protocol/agent-runtime-event.js';
 import type { AgentRuntimeRequest } from '../../runtime-adapters/protocol/agent-runtime-request.js';
@@ -37,7 +38,7 @@ export type Invocation = z.infer<typeof invocationSchema>;
 
 /** The runtime behind its gate and ledger; GovernedRuntime is it. */
 export interface InvokedRuntime {
-  execute(request: AgentRuntimeRequest, signal: AbortSignal): AsyncIterable<AgentRuntimeEvent>;
+  execute(request: AgentRuntimeRequest, signal: AbortSignal, own: OwnTerms): AsyncIterable<AgentRuntimeEvent>;
 }
 
 /** Calls an agent's current version once for a command (contract.md). */
@@ -90,7 +91,8 @@ export class InvokeAgent {
           (invocation.traceabilityPolicy?.requireSourceRefs ?? false),
       },
     };
-    return this.runtime.execute(request, signal);
+    const { outputContract, traceabilityPolicy } = invocation;
+    return this.runtime.execute(request, signal, { outputContract, traceabilityPolicy });
   }
 }
 

@@ -12,7 +12,7 @@ describe('signalsOf', () => {
   it.each([
     ['a decimal string', '0.0012', { amount: '0.0012', currency: 'EUR' }],
     ['a number', 0.5, { amount: '0.5', currency: 'EUR' }],
-    ['in exponents', '1E-7', { amount: '1E-7', currency: 'EUR' }],
+    ['in exponents', '1E-7', { amount: '0.0000001', currency: 'EUR' }],
     ['no price', 'free', undefined],
   ])('reads a price that is %s', (_what, total_price, cost) => {
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, total_price, currency: 'EUR' };

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
 import { parseJsonOr } from '../http-sse/read-body.js';
+import { plainDecimal } from '../protocol/plain-decimal.js';
 
 /** What one frame of Dify's stream says, free of its spelling. A frame may say several things. */
 export type DifySignal =
@@ -139,13 +140,13 @@ function thoughtOf(frame: Frame): DifySignal[] {
 }
 
 function usageOf(usage: Frame): DifyUsage {
-  const amount = typeof usage.total_price === 'number' ? String(usage.total_price) : text(usage.total_price);
-  const isPrice = /^\d+(\.\d+)?(e-?\d+)?$/i.test(amount);
+  const price = typeof usage.total_price === 'number' ? String(usage.total_price) : text(usage.total_price);
+  const amount = plainDecimal(price);
   return {
     promptTokens: number(usage.prompt_tokens),
     completionTokens: number(usage.completion_tokens),
     totalTokens: number(usage.total_tokens),
-    ...(isPrice ? { cost: { amount, currency: text(usage.currency) || 'USD' } } : {}),
+    ...(amount !== null ? { cost: { amount, currency: text(usage.currency) || 'USD' } } : {}),
   };
 }
 

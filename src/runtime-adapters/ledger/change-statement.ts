@@ -1,3 +1,4 @@
+import { soundUsage } from '../protocol/sound-answer.js';
 import { attributionOf, statusOf } from './call-status.js';
 import type { EndedCall, StartedCall } from './ledger-entry.js';
 import { columnsOf, jsonText } from './statement-columns.js';
@@ -60,8 +61,8 @@ function startedRow(call: StartedCall): unknown[] {
 }
 
 function endedRow({ commandId, response, toolCalls, reconcileAfter, at }: EndedCall): unknown[] {
-  const { usage, provider, providerRequestId } = response;
-  const cost = costOf(response);
+  const { provider, providerRequestId } = response;
+  const usage = soundUsage(response.usage);
   return [
     commandId,
     statusOf(response),
@@ -72,27 +73,13 @@ function endedRow({ commandId, response, toolCalls, reconcileAfter, at }: EndedC
     jsonText(response.failure),
     attributionOf(provider, providerRequestId),
     jsonText(providerRequestId),
-    count(usage?.promptTokens),
-    count(usage?.completionTokens),
-    count(usage?.totalTokens),
-    count(usage?.durationMs),
-    cost?.amount ?? null,
-    cost?.currency ?? null,
+    usage?.promptTokens,
+    usage?.completionTokens,
+    usage?.totalTokens,
+    usage?.durationMs,
+    usage?.cost?.amount,
+    usage?.cost?.currency,
     toolCalls,
     reconcileAfter,
   ];
-}
-
-/** A provider's number, or null where it is none that can be summed up. */
-function count(value: number | null | undefined): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? Math.min(Math.round(value), Number.MAX_SAFE_INTEGER)
-    : null;
-}
-
-function costOf({ usage }: EndedCall['response']): { amount: string; currency: string } | null {
-  const cost = usage?.cost;
-  if (!cost || !/^\d{1,20}(\.\d{1,20})?$/.test(cost.amount) || !/^[A-Za-z]{1,10}$/.test(cost.currency))
-    return null;
-  return cost;
 }

@@ -11,10 +11,10 @@ import { finalEvent } from '../protocol/final-events.js';
 import { refusedResponse } from '../protocol/runtime-unavailable.js';
 import type { CallLedger } from './call-ledger.js';
 import type { CallOwners } from './call-owners.js';
-import type { InFlightCalls } from './in-flight-calls.js';
+import type { InFlightCall, InFlightCalls } from './in-flight-calls.js';
 import type { RecoverRuntimeCall, RecoveredCall } from './recover-runtime-call.js';
 import type { RepeatedCall } from './repeated-call.js';
-import { requestDigest } from './request-digest.js';
+import { requestDigest, type OwnTerms } from './request-digest.js';
 import type { GovernedCall, SendGovernedCall } from './send-governed-call.js';
 
 export interface GovernedRuntimeParts {
@@ -39,11 +39,16 @@ export class GovernedRuntime {
 
   /**
    * The last event carries the response, also of a refusal. Throws CommandConflictError, and the database's error
-   * where the ledger cannot be written; then nothing goes out, or what went out is stopped.
+   * where the ledger cannot be written; then nothing goes out, or what went out is stopped. `own` is what of the
+   * request's policies the caller said itself.
    */
-  async *execute(request: AgentRuntimeRequest, signal: AbortSignal): AsyncGenerator<AgentRuntimeEvent> {
+  async *execute(
+    request: AgentRuntimeRequest,
+    signal: AbortSignal,
+    own: OwnTerms = {},
+  ): AsyncGenerator<AgentRuntimeEvent> {
     const { inFlight, owners, repeated } = this.parts;
-    const digest = requestDigest(request);
+    const digest = requestDigest(request, own);
     const first = inFlight.get(request.commandId);
     if (first) {
       yield* repeated.ofCallHere(first, digest, signal);
@@ -52,7 +57,7 @@ export class GovernedRuntime {
     const call = inFlight.begin(request.commandId, digest);
     owners.begin();
     try {
-      for await (const event of this.#executeFirst(request, digest, signal)) {
+      for await (const event of this.#executeFirst(request, call, signal)) {
         if ('response' in event) call.settle(event.response);
         yield event;
       }
@@ -72,13 +77,15 @@ export class GovernedRuntime {
 
   async *#executeFirst(
     request: AgentRuntimeRequest,
-    digest: string,
+    call: InFlightCall,
     signal: AbortSignal,
   ): AsyncGenerator<AgentRuntimeEvent> {
+    const digest = call.requestDigest;
     const { ledger, repeated, send, policies, now } = this.parts;
     const policy = await policyOf(request.agentRef, policies);
     const governed = this.#govern(request, policy, now());
     if (!(await ledger.requested(this.#intent(governed, digest)))) {
+      call.isRepeat = true;
       yield* repeated.ofStoredCall(request.commandId, digest, signal);
       return;
     }

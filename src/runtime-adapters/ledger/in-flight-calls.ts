@@ -6,6 +6,11 @@ export interface InFlightCall {
   readonly requestDigest: string;
   /** Rejects where the call's end could not be recorded. */
   readonly ended: Promise<AgentRuntimeResponse>;
+  /**
+   * The ledger had the command already: another process has sent it, or this one before a restart, and this call only
+   * waits for its end. Whoever settles orphans must not take it for the one that will record that end.
+   */
+  isRepeat: boolean;
   settle(response: AgentRuntimeResponse): void;
   fail(error: unknown): void;
 }
@@ -18,6 +23,12 @@ export class InFlightCalls {
     return this.#calls.get(commandId);
   }
 
+  /** The one that sends the command here and records its end; not one that waits for it. */
+  executing(commandId: string): InFlightCall | undefined {
+    const call = this.#calls.get(commandId);
+    return call?.isRepeat ? undefined : call;
+  }
+
   /** The caller has made sure, without awaiting anything in between, that there is none under this command. */
   begin(commandId: string, requestDigest: string): InFlightCall {
     let settle: InFlightCall['settle'] = () => undefined;
@@ -28,7 +39,7 @@ export class InFlightCalls {
     });
     // Nobody may be waiting for it; who executes the call gets the error anyway.
     ended.catch(() => undefined);
-    const call = { commandId, requestDigest, ended, settle, fail };
+    const call: InFlightCall = { commandId, requestDigest, ended, isRepeat: false, settle, fail };
     this.#calls.set(commandId, call);
     return call;
   }

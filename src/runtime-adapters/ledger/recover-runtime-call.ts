@@ -35,7 +35,7 @@ export class RecoverRuntimeCall {
   ) {}
 
   async execute(commandId: string, signal: AbortSignal): Promise<RecoveredCall> {
-    const here = this.inFlight.get(commandId);
+    const here = this.inFlight.executing(commandId);
     if (here) return { kind: 'ended', response: await here.ended };
     const call = await this.ledger.find(commandId);
     if (!call) return { kind: 'execute-again' };
@@ -85,7 +85,7 @@ export class RecoverRuntimeCall {
     const agentRef = agentRefOf(call);
     const policy = await policyOf(agentRef, this.policies);
     const response = await this.router.recover(pendingCall(call), signal);
-    return policy ? acceptResponse(call.commandId, response, policy, this.redactor) : response;
+    return acceptResponse(call.commandId, response, policy, this.redactor);
   }
 }
 

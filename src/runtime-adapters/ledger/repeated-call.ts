@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentRuntimeEvent } from '../protocol/agent-runtime-event.js';
 import { failureOf } from '../protocol/failure-classification.js';
 import { finalEvent } from '../protocol/final-events.js';
+import { pause } from '../protocol/pause.js';
 import { refusedResponse } from '../protocol/runtime-unavailable.js';
 import type { CallLedger } from './call-ledger.js';
 import { isOpen } from './call-status.js';
@@ -41,7 +41,7 @@ export class RepeatedCall {
     if (call.requestDigest !== digest) throw new CommandConflictError(commandId);
     yield { type: 'runtime.requested', commandId };
     while (isOpen(call.status) && this.now() < call.deadlineAt) {
-      await sleep(POLL_MILLIS, undefined, { signal });
+      await pause(POLL_MILLIS, signal);
       call = await this.#find(commandId);
     }
     if (isOpen(call.status)) {

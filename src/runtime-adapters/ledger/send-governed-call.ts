@@ -9,6 +9,7 @@ import type { AgentRuntimeResponse } from '../protocol/agent-runtime-response.js
 import { failureOf } from '../protocol/failure-classification.js';
 import { finalEvent } from '../protocol/final-events.js';
 import { refusedResponse } from '../protocol/runtime-unavailable.js';
+import { soundRequestId } from '../protocol/sound-answer.js';
 import { acceptResponse } from './accept-response.js';
 import type { CallLedger } from './call-ledger.js';
 import type { RuntimeRouting } from './runtime-routing.js';
@@ -51,7 +52,7 @@ export class SendGovernedCall {
     let unrecorded = true;
     try {
       for (;;) {
-        const event = await this.#next(events, request, known);
+        const event = this.#sound(await this.#next(events, request, known));
         if (event.type === 'runtime.requested') continue;
         if (event.type === 'runtime.tool_call') toolCalls += 1;
         if (event.type === 'runtime.started') {
@@ -127,6 +128,26 @@ export class SendGovernedCall {
       this.options.onDefect(error);
     }
     return finalEvent(unknownEnd(request, known, 'the runtime adapter failed'));
+  }
+
+  /** What a provider calls its calls and tools, and what it tells of them, may repeat a secret to us. */
+  #sound(event: AgentRuntimeEvent): AgentRuntimeEvent {
+    switch (event.type) {
+      case 'runtime.started': {
+        const { providerRequestId, recovery } = event;
+        return {
+          ...event,
+          providerRequestId: soundRequestId(providerRequestId, this.redactor),
+          ...(recovery ? { recovery: this.redactor.redactDeep(recovery) } : {}),
+        };
+      }
+      case 'runtime.tool_call':
+      case 'runtime.tool_result':
+      case 'runtime.todo':
+        return this.redactor.redactDeep(event);
+      default:
+        return event;
+    }
   }
 
   /** Our own bridge is executed again after a crash, so its start needs no record of its own. */

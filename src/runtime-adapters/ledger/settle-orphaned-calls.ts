@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { deadline } from '../../common/time/deadline.js';
 import type { CallLedger } from './call-ledger.js';
 import type { CallOwners } from './call-owners.js';
 import { isOpen } from './call-status.js';
@@ -41,7 +42,7 @@ export class SettleOrphanedCalls {
   /** One pass; returns how many calls it settled. */
   async execute(signal: AbortSignal): Promise<number> {
     const orphans = await this.#orphans();
-    const mine = orphans.filter(({ commandId }) => !this.parts.inFlight.get(commandId));
+    const mine = orphans.filter(({ commandId }) => !this.parts.inFlight.executing(commandId));
     const settled = await Promise.all(mine.map((orphan) => this.#settle(orphan, signal)));
     return settled.filter(Boolean).length;
   }
@@ -67,8 +68,8 @@ export class SettleOrphanedCalls {
     try {
       if (!(await this.#claim(orphan))) return false;
       if (orphan.ofVisit && (await this.#cancelled(orphan.commandId))) return true;
-      const signal = AbortSignal.any([stop, AbortSignal.timeout(RECOVERY_MILLIS)]);
-      await this.parts.recover.execute(orphan.commandId, signal);
+      const { signal, close } = deadline(RECOVERY_MILLIS, stop);
+      await this.parts.recover.execute(orphan.commandId, signal).finally(close);
       return true;
     } catch (error) {
       // Given back, so that a later pass tries again, here or elsewhere.

@@ -8,7 +8,7 @@ export type EnvelopePart = (typeof ENVELOPE_PARTS)[number];
 /** What a version allows to leave: `envelope` of its config. */
 export interface EnvelopePolicy {
   allow: readonly EnvelopePart[];
-  /** Characters (code points) of all parts together. */
+  /** Characters (code points) of all parts together, references of context included. */
   maxChars: number;
 }
 

@@ -88,13 +88,32 @@ describe('passGate', () => {
       contextSummary: [part('contextSummary', 'c1', 'abc')],
       knowledge: [part('knowledge', 'k1', '😀😀😀'), part('knowledge', 'k2', 'x')],
     });
-    expect(gate(of, { allow: ENVELOPE_PARTS, maxChars: 10 })).toMatchObject({
+    expect(gate(of, { allow: ENVELOPE_PARTS, maxChars: 14 })).toMatchObject({
       request: {
         inputEnvelope: { contextSummary: [{ text: 'abc' }], knowledge: [{ ref: 'k1', text: '😀😀' }] },
       },
       trimmed: [
         { part: 'knowledge', ref: 'k1', reason: 'over_max_chars', chars: 1 },
         { part: 'knowledge', ref: 'k2', reason: 'over_max_chars', chars: 1 },
+      ],
+    });
+  });
+
+  it('counts references too, which leave with their texts', () => {
+    const of = request({
+      instruction: '12345',
+      contextSummary: [part('contextSummary', 'c'.repeat(6), '')],
+      knowledge: [
+        part('knowledge', 'k1', 'x'),
+        part('knowledge', 'k'.repeat(500), 'y'),
+        part('knowledge', 'k3', ''),
+      ],
+    });
+    expect(gate(of, { allow: ENVELOPE_PARTS, maxChars: 10 })).toMatchObject({
+      request: { inputEnvelope: { contextSummary: [], knowledge: [{ ref: 'k1' }, { ref: 'k3' }] } },
+      trimmed: [
+        { part: 'contextSummary', ref: 'cccccc', reason: 'over_max_chars', chars: 0 },
+        { part: 'knowledge', ref: 'k'.repeat(500), reason: 'over_max_chars', chars: 1 },
       ],
     });
   });
@@ -162,9 +181,10 @@ describe('passGate', () => {
             input.formatRequirements ?? '',
             ...[...input.contextSummary, ...input.knowledge].map((one) => one.text),
           ];
+          const refs = [...sent.contextSummary, ...sent.knowledge].map(({ ref }) => ref);
           const kept = length(texts(sent));
           const cut = decision.trimmed.reduce((sum, { chars }) => sum + chars, 0);
-          expect(kept).toBeLessThanOrEqual(maxChars);
+          expect(kept + length(refs)).toBeLessThanOrEqual(maxChars);
           expect(kept + cut).toBe(length(texts(of.inputEnvelope)));
           expect(sent.instruction).toBe(instruction);
         },

@@ -40,12 +40,14 @@ export function passGate(request: AgentRuntimeRequest, envelope: PermissionEnvel
   let room = envelope.maxChars - asked;
   const fit = (part: EnvelopePart, parts: readonly ContextPart[]): ContextPart[] =>
     parts.flatMap((one) => {
-      const kept = take(one.text, room);
-      const keptLength = lengthOf(kept);
-      const cut = lengthOf(one.text) - keptLength;
-      room -= keptLength;
-      if (cut > 0) trimmed.push({ part, ref: one.ref, reason: 'over_max_chars', chars: cut });
-      return kept === '' && cut > 0 ? [] : [{ ...one, text: kept }];
+      // The reference leaves with its text, and might be the longer of the two.
+      const kept = take(one.text, Math.max(0, room - lengthOf(one.ref)));
+      const cut = lengthOf(one.text) - lengthOf(kept);
+      const fits = lengthOf(one.ref) <= room && (kept !== '' || cut === 0);
+      if (!fits || cut > 0) trimmed.push({ part, ref: one.ref, reason: 'over_max_chars', chars: cut });
+      if (!fits) return [];
+      room -= lengthOf(one.ref) + lengthOf(kept);
+      return [{ ...one, text: kept }];
     });
   const inputEnvelope: InputEnvelope = {
     ...input,

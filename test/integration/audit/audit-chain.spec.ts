@@ -228,6 +228,31 @@ describe('tampering behind the triggers', () => {
     await expect(verify.execute()).resolves.toMatchObject({ valid: false, checked: 0, firstBroken: 1 });
   });
 
+  it.each([0, -7])('sees an entry that was added before the first, as number %i', async (seq) => {
+    await database.dataSource.query(
+      `INSERT INTO audit_logs SELECT $1, at, actor, 'agent.forged', subject_type, subject_id, correlation_id, reason,
+              before, after, prev_hash, hash FROM audit_logs WHERE seq = 1`,
+      [seq],
+    );
+    await expect(verify.execute()).resolves.toMatchObject({ valid: false, firstBroken: seq });
+  });
+
+  it('sees what was added to an actor', async () => {
+    await behindTheTriggers(
+      `UPDATE audit_logs SET actor = '{"kind":"admin-key","name":"ci","onBehalfOf":"somebody"}' WHERE seq = 3`,
+    );
+    await expect(verify.execute()).resolves.toMatchObject({ valid: false, firstBroken: 3 });
+  });
+
+  it.each([
+    ['a time that is none', `at = 'infinity'`],
+    ['values nested deeper than can be read', `after = (repeat('[', 5000) || repeat(']', 5000))::json`],
+  ])('names an entry with %s, and still lists it', async (_what, change) => {
+    await behindTheTriggers(`UPDATE audit_logs SET ${change} WHERE seq = 2`);
+    await expect(verify.execute()).resolves.toMatchObject({ valid: false, firstBroken: 2 });
+    await expect(trail.list({}, 10)).resolves.toHaveLength(5);
+  });
+
   it('sees an entry that was added past the head', async () => {
     await database.dataSource.query(
       `INSERT INTO audit_logs SELECT 6, at, actor, action, subject_type, subject_id, correlation_id, reason, before,

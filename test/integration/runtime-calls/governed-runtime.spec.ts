@@ -125,12 +125,18 @@ describe('a governed call', () => {
     });
   });
 
-  it('fails an answer over the budget of the version', async () => {
+  it.each([
+    ['in all', 12],
+    ['by its parts only', null],
+  ])('fails an answer over the budget of the version, told %s', async (_how, totalTokens) => {
     const { policy } = bench.policies;
     bench.policies.policy = policy && { ...policy, budgetTokens: 11 };
+    const usage = { promptTokens: 7, completionTokens: 5, totalTokens, durationMs: 40 };
+    bench.runtimes.script = answerWith(runtimeResponse({ usage }));
     await expect(bench.response(runtimeRequest())).resolves.toMatchObject({
       status: 'failed',
       output: null,
+      finishReason: 'error',
       failure: { type: 'quota_exceeded', code: 'agent_budget', retryable: false },
     });
   });
@@ -185,6 +191,33 @@ describe('a governed call', () => {
     expect(commits).toHaveLength(2);
   });
 
+  it('takes figures and ids of a provider for what they are, in the answer and in the ledger', async () => {
+    const usage = { promptTokens: -5, completionTokens: 1e300, totalTokens: 4.4, durationMs: 40 };
+    bench.runtimes.script = answerWith(
+      runtimeResponse({
+        usage: { ...usage, cost: { amount: '6.0E-7', currency: 'USD' } },
+        providerRequestId: 'x'.repeat(5_000),
+      }),
+    );
+    const request = runtimeRequest();
+    const response = await bench.response(request);
+    expect(response).toMatchObject({
+      providerRequestId: null,
+      usage: {
+        promptTokens: null,
+        completionTokens: null,
+        totalTokens: 4,
+        cost: { amount: '0.00000060', currency: 'USD' },
+      },
+    });
+    await expect(bench.response(request)).resolves.toEqual(response);
+    await expect(bench.ledger.find(request.commandId)).resolves.toMatchObject({
+      attribution: 'unattributed',
+      totalTokens: '4',
+      costAmount: '0.00000060',
+    });
+  });
+
   it('shows a secret nowhere, whatever carries it', async () => {
     bench.redactor.register('credentials.canary', CANARY);
     bench.runtimes.script = answerWith(
@@ -192,7 +225,14 @@ describe('a governed call', () => {
         outputSummary: `got ${CANARY}`,
         output: { text: `got ${CANARY}`, data: { key: CANARY } },
         status: 'succeeded',
+        providerRequestId: CANARY,
       }),
+      [
+        { type: 'runtime.started', providerRequestId: `id-${CANARY}`, recovery: { taskId: CANARY } },
+        { type: 'runtime.tool_call', callId: CANARY, tool: CANARY, args: CANARY },
+        { type: 'runtime.tool_result', callId: CANARY, tool: CANARY, result: [CANARY], error: CANARY },
+        { type: 'runtime.todo', todos: [{ text: CANARY }] },
+      ],
     );
     const request = runtimeRequest({ correlationId: CANARY, scenario: CANARY });
     request.inputEnvelope.knowledge = [{ kind: 'knowledge', ref: CANARY, text: CANARY }];
@@ -258,6 +298,23 @@ describe('a repeated command', () => {
     await expect(bench.run(different)).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
     await running;
     await expect(bench.run(different)).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it.each([
+    ['another output contract', { outputContract: { type: 'json' as const } }],
+    ['sources', { traceabilityPolicy: { requireSourceRefs: true } }],
+  ])('is refused when its caller asks for %s this time', async (_what, own) => {
+    const request = runtimeRequest();
+    const never = new AbortController().signal;
+    await bench.run(request);
+    await expect(bench.run({ ...request, ...own }, never, own)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    });
+    // What the agent's version says may differ from one try to the next.
+    await expect(bench.run({ ...request, ...own })).resolves.toHaveLength(2);
+    await expect(
+      bench.run(request, never, { traceabilityPolicy: { requireSourceRefs: false } }),
+    ).resolves.toHaveLength(2);
   });
 
   it('stops waiting for the first when it is aborted, without disturbing it', async () => {
@@ -357,6 +414,29 @@ describe('recovery', () => {
       kind: 'ended',
       response: { failure: { type: 'outcome_unknown' } },
     });
+  });
+
+  it('goes on while the command is repeated, and the repeat gets what is found out', async () => {
+    const dead = new GovernedRuntimeBench(database.dataSource);
+    const request = runtimeRequest();
+    dead.runtimes.script = async function* () {
+      yield { type: 'runtime.started', providerRequestId: 'req-5', recovery: { task: 't5' } };
+      await new Promise(() => undefined);
+    };
+    const events = dead.runtime.execute(request, never);
+    for (let event = await events.next(); !event.done; event = await events.next())
+      if (event.value.type === 'runtime.started') break;
+    dead.stop();
+    const repeat = bench.response(request);
+    await database.dataSource.query(
+      `UPDATE runtime_calls SET requested_at = now() - interval '1 hour' WHERE command_id = $1`,
+      [request.commandId],
+    );
+    await database.dataSource.query(`DELETE FROM runtime_call_owners WHERE owner = $1`, [dead.owners.me]);
+    bench.runtimes.recovered = () => Promise.resolve(runtimeResponse({ providerRequestId: 'req-5' }));
+    await expect(bench.orphans.execute(never)).resolves.toBe(1);
+    await expect(repeat).resolves.toMatchObject({ status: 'succeeded', providerRequestId: 'req-5' });
+    expect([bench.runtimes.polled.length, bench.runtimes.sent.length]).toEqual([1, 0]);
   });
 
   it('by the sweeper ends what a gone process left, and leaves living processes and running visits alone', async () => {
