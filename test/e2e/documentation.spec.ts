@@ -74,7 +74,12 @@ const OUTPUTS: Readonly<Record<string, unknown>> = {
   good: { case: 'yes' },
   letter: { text: 'Dear Ann,\na draft' },
   sum: { total: 5 },
-  each: { items: [{ text: expect.any(String) as string }, { text: expect.any(String) as string }] },
+  // Each chapter's writer asks the bridge's context tools about `in` and `outline`, which come before the iteration.
+  each: {
+    items: Array.from({ length: 2 }, () => ({
+      text: expect.stringMatching(/read 2 predecessors\.[^]*outline/) as string,
+    })),
+  },
   check: { verdict: 'true' },
   approve: { ok: true },
   cool: {},

@@ -26,6 +26,21 @@ function codesInSources(): string[] {
   return [...new Set([...codes, ...credential.map((reason) => `credential_${reason}`)])].sort();
 }
 
+describe('docs/bridge.md', () => {
+  it('names every code of the bridge that is no failure type', () => {
+    const bridge = path.resolve(sources, '../bridge');
+    const codes = readdirSync(bridge, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+      .map((file) => readFileSync(path.join(bridge, file), 'utf8'))
+      .flatMap((text) => [...text.matchAll(/(?:RunFailure\(\s*|refuse\(response, \d+, )'([a-z0-9_]+)'/g)])
+      .map(([, code = '']) => code);
+    const own = codes.filter((code) => !RUNTIME_FAILURE_TYPES.some((type) => type === code));
+    expect(codes.length).toBeGreaterThan(20);
+    const told = readFileSync(path.resolve(sources, '../../docs/bridge.md'), 'utf8');
+    expect([...new Set(own)].filter((code) => !told.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
 describe('docs/agent-runtimes.md', () => {
   const [, types = '', codes = ''] =
     /## How failures map\n([\s\S]*?)\nBeside the type([\s\S]*?)\n`status`/.exec(page) ?? [];
