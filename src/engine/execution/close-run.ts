@@ -16,7 +16,8 @@ type ClosingEntry = Required<Pick<JournalEntry, 'events' | 'begun' | 'changed'>>
 
 /**
  * Ends a run that nobody executes, from what is durable of it: visits that had not ended are `FAILED`, nodes that
- * had not begun `SKIPPED`, and the terminal event follows, all in one commit.
+ * had not begun `SKIPPED`, and the terminal event follows, all in one commit. A run that was started and never came to
+ * its first step shows its beginning before that, as every started run does.
  */
 export class CloseRun {
   constructor(
@@ -31,11 +32,27 @@ export class CloseRun {
     const compiled = await this.loadRun.workflow(held).catch(() => null);
     const walk = compiled?.newWalk();
     const entry: ClosingEntry = { events: [], begun: [], changed: [] };
+    if (run.startedAt !== null && journal.committedSeq === 0) {
+      entry.events.push({ kind: 'run-started' });
+      if (compiled) showReused(entry, stored, compiled.graph);
+    }
     endVisits(entry, stored, reason, (nodeId) => walk?.node(nodeId));
     if (compiled && walk) skipNodes(entry, stored, compiled.graph, walk);
     const { end, event } = failure(run.runId, compiled?.workflow.name ?? run.workflowId, reason);
     await journal.record({ ...entry, events: [...entry.events, event], end });
     await this.afterEnd(run, compiled?.graph ?? null);
+  }
+}
+
+/** As VisitBook.showReused: nothing of the run itself is stored yet, so what has an envelope was taken over. */
+function showReused(entry: ClosingEntry, stored: readonly VisitEntity[], graph: WorkflowGraph): void {
+  for (const visit of stored) {
+    const node = graph.node(visit.nodeId);
+    if (!node || !visit.envelope) continue;
+    const { attempt, sortOrder, predecessors, envelope } = visit;
+    const ref = refOf(visit, node);
+    entry.events.push({ kind: 'visit-started', visit: ref, attempt, sortOrder, predecessors });
+    entry.events.push({ kind: 'visit-ended', visit: ref, status: 'SUCCESS', envelope, errorCode: null });
   }
 }
 

@@ -307,6 +307,48 @@ describe('a DAG run', () => {
     const stored = await test.store.readAfter(runId, 0, 100);
     expect(stored.at(-1)?.type).toBe('workflow_error');
     expect(stored.filter(({ type }) => type === 'workflow_error')).toHaveLength(1);
+    expect(stored.map(({ type }) => type)).not.toContain('run_started');
     await expect(test.engine.startRun.execute(runId)).rejects.toMatchObject({ code: 'RUN_ALREADY_STARTED' });
+  });
+
+  it('cancels a run that was started and has not made its first step: it began all the same', async () => {
+    const workflow = await test.workflow(chain(input(), agent('a'), output({ x: '1' })));
+    const runId = await test.create(workflow);
+    expect(await test.leases.start(runId, false)).not.toBeNull();
+    await test.engine.cancelRun.execute(runId);
+    expect((await test.end(runId)).run).toMatchObject({ status: 'FAILED', statusReason: 'CANCELLED' });
+    const events = await test.store.readAfter(runId, 0, 100);
+    expect(events.map(({ type }) => type)).toEqual([
+      'run_started',
+      'node_status',
+      'node_status',
+      'node_status',
+      'workflow_error',
+    ]);
+    expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('shows what a rerun took over, though it is cancelled before its first step', async () => {
+    const workflow = await test.workflow(chain(input(), agent('a'), output({ x: '{{ a.text }}' })));
+    const original = await test.start(workflow);
+    await test.end(original);
+    const { run } = await test.engine.rerunRun.execute({
+      runId: original,
+      fromNodeId: 'out',
+      apiKeyName: null,
+    });
+    expect(await test.leases.start(run.runId, false)).not.toBeNull();
+    await test.engine.cancelRun.execute(run.runId);
+    await test.end(run.runId);
+    const events = await test.store.readAfter(run.runId, 0, 100);
+    const shown = events.map(({ type, payload }) => {
+      const { nodeId, status } = JSON.parse(payload) as { nodeId?: string; status?: string };
+      return type === 'node_status' ? `${nodeId} ${status}` : type;
+    });
+    expect(shown).toEqual([
+      'run_started',
+      ...['in RUNNING', 'in SUCCESS', 'a RUNNING', 'a SUCCESS', 'out SKIPPED'],
+      'workflow_error',
+    ]);
   });
 });
