@@ -67,16 +67,29 @@ describe('describeError', () => {
   });
 
   it('answers 503 while the database is away, with nothing of its address', () => {
-    const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { syscall: 'connect' });
+    const failed = (code: string, syscall: string) =>
+      Object.assign(new Error(`${syscall} ${code} 10.0.0.1:5432`), { code, syscall });
     const stopped = Object.assign(new Error('terminating connection'), {
       driverError: undefined,
       code: '57P01',
     });
-    for (const error of [refused, new Error('Connection terminated unexpectedly')]) {
+    for (const error of [
+      failed('ECONNREFUSED', 'connect'),
+      failed('ENOENT', 'connect'),
+      failed('ECONNRESET', 'read'),
+      failed('EPIPE', 'write'),
+      new Error('Connection terminated unexpectedly'),
+      new Error('timeout expired'),
+      new Error('timeout exceeded when trying to connect'),
+      new Error('Client has encountered a connection error and is not queryable'),
+      new Error('Client was closed and is not queryable'),
+    ]) {
       const answer = describeError(error, 'c-1');
       expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE', data: null } });
       expect(JSON.stringify(answer.body)).not.toContain('10.0.0.1');
     }
     expect(describeError(Object.assign(stopped, { driverError: stopped }), 'c-1').status).toBe(503);
+    // A file that is not there is nobody's connection.
+    expect(describeError(failed('ENOENT', 'open'), 'c-1').status).toBe(500);
   });
 });

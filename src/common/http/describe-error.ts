@@ -57,14 +57,19 @@ export function describeError(error: unknown, correlationId: string): ErrorAnswe
   return { status: 500, body: errorEnvelope('INTERNAL_ERROR', message), headers: {}, internal: true };
 }
 
+/** What the driver says of a connection that is gone, or that none came about. */
+const GONE = /^Connection terminated|^timeout e|^Client (has encountered|was closed)/;
+const CONNECTION_CALLS = new Set<unknown>(['connect', 'read', 'write']);
+
 /** Connections that broke or were refused, as the driver reports them; 57P and 08 are the server's own words. */
 function isDatabaseAway(error: unknown): boolean {
   const cause: unknown = error instanceof Error && 'driverError' in error ? error.driverError : error;
   if (!(cause instanceof Error)) return false;
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   if (/^(08|57P)/.test(code)) return true;
-  const isConnect = 'syscall' in cause && cause.syscall === 'connect';
-  return isConnect || /^Connection terminated|^timeout exceeded when trying to connect/.test(cause.message);
+  const isCut =
+    /^E(CONN|PIPE)|^ENOENT/.test(code) && 'syscall' in cause && CONNECTION_CALLS.has(cause.syscall);
+  return isCut || GONE.test(cause.message);
 }
 
 /** A domain error that says when to come back carries `retryAfterSeconds`. */

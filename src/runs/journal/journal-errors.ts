@@ -1,3 +1,5 @@
+import { DomainError } from '../../common/errors/domain-error.js';
+
 /** Thrown when a write is refused because another process, or a cancel, has taken the run over (decision 33). */
 export class LeaseLostError extends Error {
   constructor(readonly runId: string) {
@@ -7,9 +9,11 @@ export class LeaseLostError extends Error {
 }
 
 /** Thrown when the database could not be reached; whether the entry is stored is unknown. */
-export class JournalUnavailableError extends Error {
+export class JournalUnavailableError extends DomainError {
+  readonly code = 'SERVICE_UNAVAILABLE';
+  readonly retryAfterSeconds = 1;
+
   constructor(cause: unknown) {
-    super('the database is not reachable', { cause });
-    this.name = 'JournalUnavailableError';
+    super('the database cannot be reached at the moment', { cause });
   }
 }

@@ -37,7 +37,9 @@ export abstract class Servers {
         });
         const text = await response.text();
         // 503: it is stopping, or its database is just being started again.
-        if (response.status !== 503) return { status: response.status, data: dataIn(text), text, lost };
+        const { status } = response;
+        if (status === 500) throw new Error(`${method} ${target}: ${text}\n${logOf(server, text)}`);
+        if (status !== 503) return { status, data: dataIn(text), text, lost };
       } catch (error) {
         if (!isConnectionLost(error)) throw error;
       }
@@ -51,6 +53,13 @@ export abstract class Servers {
 export function isConnectionLost(error: unknown): boolean {
   const name = (error as { name?: unknown } | null)?.name;
   return name === 'TypeError' || name === 'AbortError';
+}
+
+/** What the server's log says about an answer that names a correlation id. */
+function logOf(server: TestServer, answer: string): string {
+  const id = /correlation id ([\w-]+)/.exec(answer)?.[1] ?? answer;
+  const lines = server.logs().split('\n');
+  return lines.filter((line) => line.includes(id)).join('\n');
 }
 
 function dataIn(text: string): unknown {
