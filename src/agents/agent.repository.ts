@@ -150,10 +150,17 @@ export class AgentRepository {
   /** Returns the agent it was bound to before, null for a new slot. */
   async bindSlot(slot: AgentSlotEntity, manager: EntityManager): Promise<string | null> {
     const { slotKey } = slot;
+    // Inserted first: a slot that is not there yet could not be locked, and two that bind it would see no former one.
+    const made = await manager.query<unknown[]>(
+      `INSERT INTO agent_slots (slot_key, agent_key, updated_at) VALUES ($1, $2, $3)
+       ON CONFLICT (slot_key) DO NOTHING RETURNING slot_key`,
+      [slotKey, slot.agentKey, slot.updatedAt],
+    );
+    if (made.length === 1) return null;
     const lock = { mode: 'pessimistic_write' } as const;
-    const before = await manager.findOne(AgentSlotEntity, { where: { slotKey }, lock });
-    await manager.upsert(AgentSlotEntity, slot, ['slotKey']);
-    return before?.agentKey ?? null;
+    const before = await manager.findOneOrFail(AgentSlotEntity, { where: { slotKey }, lock });
+    await manager.update(AgentSlotEntity, { slotKey }, slot);
+    return before.agentKey;
   }
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   Body,
   Controller,
@@ -12,6 +11,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { InvokeAgent, invocationSchema, type Invocation, type RequestedBy } from '../../agents/index.js';
+import { DomainError } from '../../common/errors/domain-error.js';
 import { ok, ZodPipe, type Envelope } from '../../common/http/index.js';
 import { Describe } from '../../common/openapi/index.js';
 import type { AgentRuntimeEvent } from '../../runtime-adapters/protocol/agent-runtime-event.js';
@@ -21,6 +21,14 @@ import { eventFrame, invocationAnswer, type InvocationAnswer } from './invocatio
 
 /** A comment at least that often keeps proxies from closing a silent stream. */
 const HEARTBEAT_MILLIS = 15_000;
+
+/** How far a client may be behind. Waiting for it would hold the call, and its deadline would pass unrecorded. */
+const MAX_BEHIND_BYTES = 8 * 1024 * 1024;
+
+/** Thrown to those who wait for a call when the server stops; the call itself is stopped or recovered. */
+class StoppingError extends DomainError {
+  readonly code = 'SERVICE_UNAVAILABLE';
+}
 
 /**
  * `POST /admin/v1/agents/{agentKey}/invocations`: one call of an agent. It goes on when the caller leaves: the same
@@ -34,7 +42,7 @@ export class InvocationsController implements OnModuleDestroy {
   constructor(private readonly invokeAgent: InvokeAgent) {}
 
   onModuleDestroy(): void {
-    this.#stopping.abort(new Error('the server stops'));
+    this.#stopping.abort(new StoppingError('the server stops; the same command asks for its end again'));
   }
 
   @Describe(invokeAgent)
@@ -81,9 +89,9 @@ async function stream(
           'Cache-Control': 'no-cache, no-transform',
           'X-Accel-Buffering': 'no',
         });
-        heartbeat = setInterval(() => void write(response, ': heartbeat\n\n'), HEARTBEAT_MILLIS);
+        heartbeat = setInterval(() => write(response, ': heartbeat\n\n'), HEARTBEAT_MILLIS);
       }
-      await write(response, eventFrame(commandId, event));
+      write(response, eventFrame(commandId, event));
     }
   } catch (error) {
     if (!response.headersSent) throw error;
@@ -95,9 +103,9 @@ async function stream(
   }
 }
 
-/** Waits where the client reads slowly; does nothing once it has left. */
-async function write(response: Response, frame: string): Promise<void> {
+/** Does nothing once the client has left; one that is too far behind is cut off, and may ask again by its command. */
+function write(response: Response, frame: string): void {
   if (response.destroyed || response.writableEnded) return;
-  if (response.write(frame)) return;
-  await Promise.race([once(response, 'drain'), once(response, 'close')]).catch(() => undefined);
+  if (response.writableLength > MAX_BEHIND_BYTES) response.destroy();
+  else response.write(frame);
 }

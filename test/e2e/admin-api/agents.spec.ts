@@ -397,6 +397,26 @@ describe('slots', () => {
     expect(fields(await bind('nobody-here'))).toEqual(['agentKey']);
     expect(fields(await admin.call('PUT', '/slots/%00', { agentKey: second }))).toEqual(['slotKey']);
   });
+
+  it('are bound by many at the same instant, each of whom replaces the one before', async () => {
+    const agentKeys = await Promise.all(Array.from({ length: 6 }, () => newAgent()));
+    const bound = await Promise.all(
+      agentKeys.map((agentKey) => admin.call('PUT', '/slots/contested', { agentKey })),
+    );
+    expect(bound.map(({ status }) => status)).toEqual(agentKeys.map(() => 200));
+    const { data } = await admin.get<{ items: { before: object | null; after: object }[] }>(
+      '/audit-logs?subjectType=slot&subjectId=contested',
+    );
+    const [last, ...earlier] = data.items;
+    expect(data.items.map(({ before }) => before)).toEqual([...earlier.map(({ after }) => after), null]);
+    expect(await admin.get('/slots')).toMatchObject({
+      data: {
+        items: expect.arrayContaining([
+          expect.objectContaining({ slotKey: 'contested', ...last?.after }),
+        ]) as unknown,
+      },
+    });
+  });
 });
 
 describe('console links', () => {

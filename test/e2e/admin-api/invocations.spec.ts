@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { AdminClient, type AdminAnswer } from '../../support/admin-client.js';
 import { startInProcessServer, type InProcessServer } from '../../support/in-process-server.js';
 import { DifyStub } from '../../support/providers/dify-stub.js';
-import { newApiError, NewApiStub } from '../../support/providers/new-api-stub.js';
+import { newApiError, newApiFrames, NewApiStub } from '../../support/providers/new-api-stub.js';
 import { htmlPage, json } from '../../support/providers/play.js';
 
 const CANARY = 'sk-canary-31f0-never-shown';
@@ -242,6 +245,17 @@ describe('as a stream', () => {
     await answer.text();
   });
 
+  it('to a client that does not read goes on without it', async () => {
+    const piece = 'x'.repeat(100_000);
+    newApi.next({ pieces: newApiFrames(Array.from({ length: 160 }, () => piece)) });
+    const body = invocation();
+    const stalled = post(server.url, 'writer', body, 'text/event-stream');
+    const [answer] = (await once(stalled, 'response')) as [IncomingMessage];
+    answer.on('error', () => undefined).pause();
+    expect(await invoke(body)).toMatchObject({ status: 200, data: { status: 'succeeded' } });
+    stalled.destroy();
+  });
+
   it('ends with the failure', async () => {
     newApi.next(htmlPage(200));
     expect((await frames(invocation())).at(-1)).toMatchObject({
@@ -340,4 +354,45 @@ async function everyRow(url: string): Promise<string> {
   } finally {
     await client.end();
   }
+}
+
+describe('a repeat that waits for another process', () => {
+  it('is told to come again when its server stops', async () => {
+    const stopping = await startInProcessServer({ CREDENTIALS: '{}' });
+    const client = new AdminClient(stopping.url, 'demo-admin-key');
+    const database = new pg.Client(stopping.databaseUrl);
+    await database.connect();
+    const config = { runtimeProvider: 'hermes', hermes: { model: 'demo' } };
+    await client.post('/agents', { agentKey: 'elsewhere' });
+    await client.post('/agents/elsewhere/versions', { config });
+    await client.post('/agents/elsewhere/versions/1/publish', { reason: 'r' });
+    const body = invocation();
+    await client.post('/agents/elsewhere/invocations', body);
+    // As if another process, which is alive, were executing it.
+    await database.query(`INSERT INTO runtime_call_owners VALUES ('another', now() + interval '1 hour')`);
+    await database.query(
+      `UPDATE runtime_calls SET status = 'STARTED', owner = 'another' WHERE command_id = $1`,
+      [body.commandId],
+    );
+    await database.end();
+    const repeat = post(stopping.url, 'elsewhere', body);
+    await once(repeat, 'finish');
+    // Answered after the repeat was read: the server takes what came first first.
+    await client.get('/agents/elsewhere');
+    const answered = once(repeat, 'response') as Promise<[IncomingMessage]>;
+    await stopping.close();
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(503);
+    expect(JSON.parse(await text(answer))).toMatchObject({ code: 'SERVICE_UNAVAILABLE', data: null });
+  });
+});
+
+/** An invocation whose connection the test holds in its hand. */
+function post(url: string, agentKey: string, body: object, accept = 'application/json'): ClientRequest {
+  const request = httpRequest(`${url}/admin/v1/agents/${agentKey}/invocations`, {
+    method: 'POST',
+    headers: { 'x-admin-key': 'demo-admin-key', 'content-type': 'application/json', accept },
+  });
+  request.on('error', () => undefined).end(JSON.stringify(body));
+  return request;
 }
