@@ -1,31 +1,20 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { WorkflowSettings } from '../../../src/workflows/index.js';
 import { fails, says, thinks, untilAborted } from '../../support/engine/scripted-runtime.js';
-import { TestEngine } from '../../support/engine/test-engine.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import type { TestEngine } from '../../support/engine/test-engine.js';
+import { TestEngines } from '../../support/engine/test-engines.js';
 import { agent, edge, input, node, output, when } from './graphs.js';
 
 const llm: WorkflowSettings = { goal: 'Write it.', planner: { type: 'llm', model: 'demo' } };
 
 describe('agentic runs', () => {
-  let database: TestDatabase;
-  let workspacesRoot: string;
-  const engines: TestEngine[] = [];
-  const start = async (owner = 'one'): Promise<TestEngine> => {
-    const engine = await TestEngine.start(database, { owner, workspacesRoot });
-    engines.push(engine);
-    return engine;
-  };
+  let engines: TestEngines;
+  const start = (options?: { owner?: string; leaseSeconds?: number }): Promise<TestEngine> =>
+    engines.start(options);
   beforeAll(async () => {
-    database = await createTestDatabase({ poolSize: 8 });
-    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'agentic-'));
+    engines = await TestEngines.open();
   });
-  afterAll(() => database.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-  });
+  afterEach(() => engines.stop());
+  afterAll(() => engines.close());
 
   /** A planner that answers one of these after the other, by its plan index. */
   function plans(test: TestEngine, ...answers: string[]): void {
@@ -122,7 +111,7 @@ describe('agentic runs', () => {
   });
 
   it('asks the planner again after a restart, with the same index, and repeats no visit', async () => {
-    const first = await start('first');
+    const first = await start({ owner: 'first' });
     plans(first, 'a');
     const planner = first.runtime.scripts.get('planner');
     first.runtime.on('planner', (request, signal) =>
@@ -132,7 +121,7 @@ describe('agentic runs', () => {
     const runId = await first.start(workflow);
     await first.until(() => first.runtime.callsOf('planner') === 2, 'the second question');
     await first.engine.dispatcher.stop();
-    const second = await start('second');
+    const second = await start({ owner: 'second' });
     plans(second, 'never', 'b', 'out');
     const { run, visits } = await second.end(runId);
     expect(run.outputs).toEqual({ x: 'a done+b done' });

@@ -31,3 +31,22 @@ export function when(
     })),
   });
 }
+/** `n` above 5: the agent `yes` acts, else the agent `no`. */
+export function yesOrNo(): GraphData {
+  return {
+    nodes: [
+      input({ name: 'n', type: 'number' }),
+      when('c', [{ id: 'big', variable: 'in.n', operator: 'greaterThan', value: 5 }]),
+      agent('yes'),
+      agent('no'),
+      output({ x: '{{ yes.text }}{{ no.text }}' }),
+    ],
+    edges: [
+      edge('in', 'c'),
+      edge('c', 'yes', 'big'),
+      edge('c', 'no', 'else'),
+      edge('yes', 'out'),
+      edge('no', 'out'),
+    ],
+  };
+}

@@ -1,9 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { fails, says, untilAborted } from '../../support/engine/scripted-runtime.js';
-import { TestEngine, type EndedRun } from '../../support/engine/test-engine.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import type { TestEngine } from '../../support/engine/test-engine.js';
+import { type EndedRun } from '../../support/engine/test-engine.js';
+import { TestEngines } from '../../support/engine/test-engines.js';
 import { agent, chain, edge, input, node, output, when } from './graphs.js';
 
 /** Inner visits of an iteration with their number, status and attempt, in a fixed order. */
@@ -18,22 +16,14 @@ const each = (graph: object, more: object = {}) =>
   node('each', 'iteration', { items: '{{ in.list }}', graph, ...more });
 
 describe('iteration in a run', () => {
-  let database: TestDatabase;
-  let workspacesRoot: string;
-  const engines: TestEngine[] = [];
-  const start = async (owner = 'one'): Promise<TestEngine> => {
-    const engine = await TestEngine.start(database, { owner, workspacesRoot });
-    engines.push(engine);
-    return engine;
-  };
+  let engines: TestEngines;
+  const start = (options?: { owner?: string; leaseSeconds?: number }): Promise<TestEngine> =>
+    engines.start(options);
   beforeAll(async () => {
-    database = await createTestDatabase({ poolSize: 8 });
-    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'iteration-'));
+    engines = await TestEngines.open();
   });
-  afterAll(() => database.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-  });
+  afterEach(() => engines.stop());
+  afterAll(() => engines.close());
 
   it('walks the graph for each item; its nodes read item, index and the nodes before', async () => {
     const test = await start();
@@ -100,7 +90,7 @@ describe('iteration in a run', () => {
   });
 
   it('tells several visits of one iteration in a cycle apart, also after a restart', async () => {
-    const first = await start('first');
+    const first = await start({ owner: 'first' });
     let slowly = true;
     const hang = (signal: AbortSignal) => untilAborted(signal);
     first.runtime.on('each.work', (request, signal) =>
@@ -141,7 +131,7 @@ describe('iteration in a run', () => {
     );
     await first.engine.dispatcher.stop();
     slowly = false;
-    const second = await start('second');
+    const second = await start({ owner: 'second' });
     second.runtime.on('each.work', (request) => [says(`again ${request.inputEnvelope.instruction}`)]);
     const ended = await second.end(runId);
     expect(ended.run.outputs).toEqual({ all: [{ x: '2/0' }, { x: 'again 2/1' }] });
@@ -221,7 +211,7 @@ describe('iteration in a run', () => {
   });
 
   it('tries a failed item again where a restart cut off what followed from it', async () => {
-    const first = await start('first');
+    const first = await start({ owner: 'first' });
     first.runtime.on('each.work', () => [fails('boom')]);
     const graph = chain(agent('work'), output({ x: '{{ work.text }}' }, 'o'));
     const workflow = await first.workflow(chain(input(), each(graph), output({ all: '{{ each.items }}' })));
@@ -231,16 +221,18 @@ describe('iteration in a run', () => {
     expect(claimed.startedAt).toBeInstanceOf(Date);
     await first.end(runId);
     await first.engine.dispatcher.stop();
-    await database.dataSource.query(
+    await engines.database.dataSource.query(
       `UPDATE visits SET status = 'RUNNING', envelope = NULL, error_code = NULL, completed_at = NULL WHERE run_id = $1 AND node_id = 'each'`,
       [runId],
     );
-    await database.dataSource.query(`DELETE FROM visits WHERE run_id = $1 AND node_id = 'out'`, [runId]);
-    await database.dataSource.query(
+    await engines.database.dataSource.query(`DELETE FROM visits WHERE run_id = $1 AND node_id = 'out'`, [
+      runId,
+    ]);
+    await engines.database.dataSource.query(
       `UPDATE runs SET status = 'RUNNING', status_reason = NULL, error = NULL, completed_at = NULL, lease_owner = NULL, lease_until = now() WHERE run_id = $1`,
       [runId],
     );
-    const second = await start('second');
+    const second = await start({ owner: 'second' });
     const ended = await second.end(runId);
     expect(ended.run.outputs).toEqual({ all: [{ x: 'each.work done' }] });
     expect(inner(ended)).toEqual(['each.o#1 SUCCESS 1', 'each.work#1 SUCCESS 2']);

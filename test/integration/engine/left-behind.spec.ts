@@ -1,29 +1,21 @@
 /** What faults and dying processes leave behind comes to an end all the same. */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { AnswerHumanInput } from '../../../src/engine/index.js';
 import { CompiledWorkflows } from '../../../src/engine/execution/compiled-workflows.js';
 import { MAX_CUT_OFFS } from '../../../src/engine/execution/retry-visit.js';
 import type { WakeRun } from '../../../src/engine/execution/wake-run.js';
 import { says, untilAborted } from '../../support/engine/scripted-runtime.js';
-import { TestEngine } from '../../support/engine/test-engine.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import type { TestEngine } from '../../support/engine/test-engine.js';
+import { TestEngines } from '../../support/engine/test-engines.js';
 import { agent, chain, input, node, output } from './graphs.js';
 
 const question = node('ask', 'humanInput', { message: '?', fields: [{ name: 'ok', type: 'boolean' }] });
 
 describe('what is left behind', () => {
-  let database: TestDatabase;
-  let workspacesRoot: string;
-  const engines: TestEngine[] = [];
-  const start = async (options: { leaseSeconds?: number } = {}): Promise<TestEngine> => {
-    const owner = `engine-${engines.length}`;
-    const engine = await TestEngine.start(database, { ...options, owner, workspacesRoot });
-    engines.push(engine);
-    return engine;
-  };
-  const sql = (text: string, ...values: unknown[]) => database.dataSource.query<unknown[]>(text, values);
+  let engines: TestEngines;
+  const start = (options?: { owner?: string; leaseSeconds?: number }): Promise<TestEngine> =>
+    engines.start(options);
+  const sql = (text: string, ...values: unknown[]) =>
+    engines.database.dataSource.query<unknown[]>(text, values);
   const types = async (engine: TestEngine, runId: string): Promise<string[]> =>
     (await engine.store.readAfter(runId, 0, 1_000)).map(({ type }) => type);
   const isResting = (engine: TestEngine, runId: string): Promise<void> =>
@@ -33,13 +25,10 @@ describe('what is left behind', () => {
     }, 'the run to rest');
 
   beforeAll(async () => {
-    database = await createTestDatabase({ poolSize: 8 });
-    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'left-'));
+    engines = await TestEngines.open();
   });
-  afterAll(() => database.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-  });
+  afterEach(() => engines.stop());
+  afterAll(() => engines.close());
 
   describe('by faults of ours', () => {
     it('ends a run as INTERNAL_ERROR after the third in a row, saying nothing internal', async () => {
@@ -177,7 +166,14 @@ describe('what is left behind', () => {
     const dies: Pick<WakeRun, 'afterWake'> = { afterWake: () => Promise.reject(new Error('killed')) };
     const compiled = new CompiledWorkflows(first.workflows, 200);
     const { runs, visits, leases } = first;
-    const answer = new AnswerHumanInput(database.dataSource, runs, visits, leases, compiled, dies as WakeRun);
+    const answer = new AnswerHumanInput(
+      engines.database.dataSource,
+      runs,
+      visits,
+      leases,
+      compiled,
+      dies as WakeRun,
+    );
     await first.engine.dispatcher.stop();
     await expect(answer.execute(runId, 'ask', { ok: true })).rejects.toThrow('killed');
     const second = await start();

@@ -1,31 +1,20 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { says } from '../../support/engine/scripted-runtime.js';
-import { TestEngine } from '../../support/engine/test-engine.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import type { TestEngine } from '../../support/engine/test-engine.js';
+import { TestEngines } from '../../support/engine/test-engines.js';
 import { chain, input, node, output } from './graphs.js';
 
 describe('node types in a run', () => {
-  let database: TestDatabase;
-  let workspacesRoot: string;
-  const engines: TestEngine[] = [];
-  const start = async (owner = 'one'): Promise<TestEngine> => {
-    const engine = await TestEngine.start(database, { owner, workspacesRoot });
-    engines.push(engine);
-    return engine;
-  };
+  let engines: TestEngines;
+  const start = (options?: { owner?: string; leaseSeconds?: number }): Promise<TestEngine> =>
+    engines.start(options);
   beforeAll(async () => {
-    database = await createTestDatabase({ poolSize: 8 });
-    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'nodes-'));
+    engines = await TestEngines.open();
   });
-  afterAll(() => database.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-  });
+  afterEach(() => engines.stop());
+  afterAll(() => engines.close());
 
   it('a delay outlives a restart, and ends when it was due', async () => {
-    const first = await start('first');
+    const first = await start({ owner: 'first' });
     const workflow = await first.workflow(
       chain(input(), node('d', 'delay', { seconds: 1.5 }), output({ x: '{{ d }}' })),
     );
@@ -36,7 +25,7 @@ describe('node types in a run', () => {
       'the wait',
     );
     await first.engine.dispatcher.stop();
-    const second = await start('second');
+    const second = await start({ owner: 'second' });
     const { run, visit } = await second.end(runId);
     const took = (run.completedAt?.getTime() ?? 0) - begun;
     expect(run).toMatchObject({ status: 'SUCCESS', outputs: { x: {} } });

@@ -1,28 +1,17 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { TestEngine } from '../../support/engine/test-engine.js';
+import type { TestEngine } from '../../support/engine/test-engine.js';
+import { TestEngines } from '../../support/engine/test-engines.js';
 import { says, untilAborted } from '../../support/engine/scripted-runtime.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { agent, chain, edge, input, output, when } from './graphs.js';
+import { agent, chain, input, output, yesOrNo } from './graphs.js';
 
 describe('recovery', () => {
-  let database: TestDatabase;
-  const engines: TestEngine[] = [];
-  let workspacesRoot: string;
-  const start = async (options: { owner: string; leaseSeconds?: number }): Promise<TestEngine> => {
-    const engine = await TestEngine.start(database, { ...options, workspacesRoot });
-    engines.push(engine);
-    return engine;
-  };
+  let engines: TestEngines;
+  const start = (options?: { owner?: string; leaseSeconds?: number }): Promise<TestEngine> =>
+    engines.start(options);
   beforeAll(async () => {
-    database = await createTestDatabase({ poolSize: 8 });
-    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'recovery-'));
+    engines = await TestEngines.open();
   });
-  afterAll(() => database.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-  });
+  afterEach(() => engines.stop());
+  afterAll(() => engines.close());
 
   it('goes on from the last finished visit after a stop, with the same visit as a further attempt', async () => {
     const first = await start({ owner: 'first' });
@@ -48,7 +37,7 @@ describe('recovery', () => {
 
   it('takes over an expired lease, and the old holder can write no more', async () => {
     const hung = await start({ owner: 'hung', leaseSeconds: 0.3 });
-    // It lives on but no longer renews, as a process that is stopped or cut off from the database.
+    // It lives on but no longer renews, as a process that is stopped or cut off from the engines.database.
     hung.engine.registry.renew = () => Promise.resolve();
     let finish: () => void = () => undefined;
     hung.runtime.on('slow', async () => {
@@ -90,22 +79,7 @@ describe('recovery', () => {
   it('does not evaluate a decided condition again, and keeps skipped branches skipped', async () => {
     const first = await start({ owner: 'first' });
     first.runtime.on('yes', (_request, signal) => untilAborted(signal));
-    const workflow = await first.workflow({
-      nodes: [
-        input({ name: 'n', type: 'number' }),
-        when('c', [{ id: 'big', variable: 'in.n', operator: 'greaterThan', value: 5 }]),
-        agent('yes'),
-        agent('no'),
-        output({ x: '{{ yes.text }}{{ no.text }}' }),
-      ],
-      edges: [
-        edge('in', 'c'),
-        edge('c', 'yes', 'big'),
-        edge('c', 'no', 'else'),
-        edge('yes', 'out'),
-        edge('no', 'out'),
-      ],
-    });
+    const workflow = await first.workflow(yesOrNo());
     const runId = await first.start(workflow, { n: 9 });
     await first.untilBegun(runId, 'yes');
     await first.engine.dispatcher.stop();

@@ -3,40 +3,28 @@
  * more tests of their own: joins of every kind in src/engine/walks/dag-walk.spec.ts and agentic-walk.spec.ts, leases
  * and restarts in recovery.spec.ts, caps in agentic.spec.ts, kill -9 of real servers in test/faults.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { says, untilAborted } from '../../support/engine/scripted-runtime.js';
-import { TestEngine } from '../../support/engine/test-engine.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { agent, chain, edge, input, node, output, when } from './graphs.js';
+import type { TestEngine } from '../../support/engine/test-engine.js';
+import { TestEngines } from '../../support/engine/test-engines.js';
+import { agent, chain, edge, input, node, output, when, yesOrNo } from './graphs.js';
 
 describe('a fault reported of other engines does not happen here:', () => {
-  let database: TestDatabase;
-  let workspacesRoot: string;
-  const engines: TestEngine[] = [];
-  const start = async (options: { owner?: string; leaseSeconds?: number } = {}): Promise<TestEngine> => {
-    const owner = options.owner ?? `engine-${engines.length}`;
-    const engine = await TestEngine.start(database, { ...options, owner, workspacesRoot });
-    engines.push(engine);
-    return engine;
-  };
+  let engines: TestEngines;
+  const start = (options?: { owner?: string; leaseSeconds?: number }): Promise<TestEngine> =>
+    engines.start(options);
   /** It no longer renews its leases, as a process that has died; what hangs in it, hangs. */
   const die = (engine: TestEngine): void => {
     engine.engine.registry.renew = () => Promise.resolve();
   };
   const calls = (nodeId: string): number =>
-    engines.reduce((sum, engine) => sum + engine.runtime.callsOf(nodeId), 0);
+    engines.all.reduce((sum, engine) => sum + engine.runtime.callsOf(nodeId), 0);
   const text = (id: string) => node(id, 'template', { template: id });
 
   beforeAll(async () => {
-    database = await createTestDatabase({ poolSize: 8 });
-    workspacesRoot = await mkdtemp(path.join(tmpdir(), 'reported-'));
+    engines = await TestEngines.open();
   });
-  afterAll(() => database.close());
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.stop();
-  });
+  afterEach(() => engines.stop());
+  afterAll(() => engines.close());
 
   it('a run `running` for ever after its process died', async () => {
     const first = await start({ leaseSeconds: 0.3 });
@@ -55,7 +43,7 @@ describe('a fault reported of other engines does not happen here:', () => {
     const { run } = await first.runToEnd(workflow);
     // xmin changes with every update of a row, whatever it writes.
     const stored = () =>
-      database.dataSource.query<unknown[]>(
+      engines.database.dataSource.query<unknown[]>(
         `SELECT xmin::text, 'run' AS what, 0 AS at, to_json(runs)::text AS row FROM runs WHERE run_id = $1
          UNION ALL SELECT xmin::text, 'visit', sort_order, to_json(visits)::text FROM visits WHERE run_id = $1
          UNION ALL SELECT xmin::text, 'event', seq, to_json(run_events)::text FROM run_events WHERE run_id = $1
@@ -219,27 +207,12 @@ describe('a fault reported of other engines does not happen here:', () => {
   it('a resumed step whose condition is evaluated again', async () => {
     const first = await start();
     first.runtime.on('yes', (_request, signal) => untilAborted(signal));
-    const workflow = await first.workflow({
-      nodes: [
-        input({ name: 'n', type: 'number' }),
-        when('c', [{ id: 'big', variable: 'in.n', operator: 'greaterThan', value: 5 }]),
-        agent('yes'),
-        agent('no'),
-        output({ x: '{{ yes.text }}{{ no.text }}' }),
-      ],
-      edges: [
-        edge('in', 'c'),
-        edge('c', 'yes', 'big'),
-        edge('c', 'no', 'else'),
-        edge('yes', 'out'),
-        edge('no', 'out'),
-      ],
-    });
+    const workflow = await first.workflow(yesOrNo());
     const runId = await first.start(workflow, { n: 9 });
     await first.untilBegun(runId, 'yes');
     await first.engine.dispatcher.stop();
     // Were it evaluated again, it would now decide otherwise.
-    await database.dataSource.query(
+    await engines.database.dataSource.query(
       `UPDATE workflow_versions SET graph_data = replace(graph_data::text, 'greaterThan', 'lessThan')::json
         WHERE workflow_id = $1`,
       [workflow.workflowId],
