@@ -4,15 +4,19 @@ import { capField, cutText, FIELD_BYTES } from './cap-field.js';
 describe('capField', () => {
   it('leaves what fits as it is', () => {
     const value = { a: ['x', 1, null, true], b: { c: '汉' } };
-    expect(capField(value)).toEqual({ value, truncated: false });
-    expect(capField('x'.repeat(FIELD_BYTES))).toMatchObject({ truncated: false });
-    expect(capField(undefined)).toEqual({ value: null, truncated: false });
+    expect(capField(value)).toEqual({
+      value,
+      truncated: false,
+      bytes: Buffer.byteLength(JSON.stringify(value)),
+    });
+    expect(capField('x'.repeat(FIELD_BYTES))).toMatchObject({ truncated: false, bytes: FIELD_BYTES });
+    expect(capField(undefined)).toMatchObject({ value: null, truncated: false });
   });
 
   it('cuts texts at a character and lists after the last item that fits', () => {
-    expect(capField('汉汉汉', 7)).toEqual({ value: '汉汉', truncated: true });
-    expect(capField(['aaaa', 'bbbb', 'cccc'], 6)).toEqual({ value: ['aaaa', 'bb'], truncated: true });
-    expect(capField({ a: 'xxxx', b: 'yyyy' }, 5)).toEqual({ value: { a: 'xxxx' }, truncated: true });
+    expect(capField('汉汉汉', 7)).toEqual({ value: '汉汉', truncated: true, bytes: 6 });
+    expect(capField(['aaaa', 'bbbb', 'cccc'], 13)).toMatchObject({ value: ['aaaa', 'bb'], truncated: true });
+    expect(capField({ a: 'xxxx', b: 'yyyy' }, 14)).toMatchObject({ value: { a: 'xxxx' }, truncated: true });
   });
 
   it('drops what lies too deep, without overflowing the stack', () => {
@@ -21,21 +25,37 @@ describe('capField', () => {
     expect(capField(deep).truncated).toBe(true);
   });
 
-  it('never exceeds the limit in text, whatever the value', () => {
+  it.each([
+    ['empty lists', []],
+    ['empty objects', {}],
+    ['empty texts', ''],
+    ['empty keys', { '': '' }],
+    ['long numbers', -1.25e-300],
+    ['nothing', null],
+  ])('lets no list of %s be longer than the limit', (_what, item) => {
+    for (const value of [Array(100_000).fill(item), { a: Array(100_000).fill(item) }]) {
+      const { value: capped, truncated, bytes } = capField(value);
+      expect(truncated).toBe(true);
+      expect(bytes).toBeLessThanOrEqual(FIELD_BYTES);
+      expect(bytes).toBeGreaterThan(FIELD_BYTES - 50);
+      // What was begun of the item that no longer fits was counted.
+      const { length } = JSON.stringify(capped);
+      expect([length <= bytes, bytes - length < 5]).toEqual([true, true]);
+    }
+  });
+
+  it('never exceeds the limit, whatever the value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 200 }), (value, limit) => {
-        const { value: capped, truncated } = capField(value, limit);
-        expect(textBytes(capped)).toBeLessThanOrEqual(limit);
+        const { value: capped, truncated, bytes } = capField(value, limit);
+        expect(bytes).toBeLessThanOrEqual(limit);
+        // A text within a value may be escaped in JSON; nothing else is longer than what was counted.
+        const plain = JSON.stringify(capped).replace(/\\u[0-9a-f]{4}|\\./g, '');
+        if (limit >= 4) expect(plain.length).toBeLessThanOrEqual(limit + 2);
         if (!truncated) expect(JSON.stringify(capped)).toBe(JSON.stringify(value ?? null));
       }),
     );
   });
-
-  function textBytes(value: unknown): number {
-    if (typeof value === 'string') return Buffer.byteLength(value);
-    if (typeof value !== 'object' || value === null) return 0;
-    return Object.values(value).reduce((sum: number, item) => sum + textBytes(item), 0);
-  }
 });
 
 describe('cutText', () => {

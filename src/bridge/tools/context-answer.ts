@@ -1,4 +1,4 @@
-import { capField } from './cap-field.js';
+import { capField, FIELD_BYTES, keyBytes } from './cap-field.js';
 import { ToolError } from './bridge-tool.js';
 
 /**
@@ -50,6 +50,9 @@ const meta: Fields = {
   truncated: flag,
 };
 
+/** All keys of a node's data together: a node that makes up many keys must not flood the model either (§9.3). */
+const DATA_BYTES = 10 * FIELD_BYTES;
+
 /** Paths listed by the server at most; as many mean that there may be more. */
 const PATHS_LISTED = 100;
 
@@ -69,7 +72,9 @@ export const readOutputAnswer: ReadAnswer = (data) => {
   const { data: value, ...rest } = answer;
   // Without a requested field every key of the node's data is a field of its own.
   const capped =
-    isObject(value) && typeof answer['requestedField'] !== 'string' ? capEach(value) : capField(value);
+    isObject(value) && typeof answer['requestedField'] !== 'string'
+      ? capEach(value, DATA_BYTES)
+      : capField(value);
   const described = capFields(rest);
   const truncated = capped.truncated || described['truncated'] === true;
   return { ...described, data: capped.value, ...(truncated ? { truncated: true } : {}) };
@@ -97,14 +102,27 @@ function capFields(object: Record<string, unknown>): Record<string, unknown> {
   return truncated ? { ...value, truncated: true } : value;
 }
 
-function capEach(object: Record<string, unknown>): { value: Record<string, unknown>; truncated: boolean } {
+/** Each field within its own limit, all together within `room`. */
+function capEach(
+  object: Record<string, unknown>,
+  room = Infinity,
+): { value: Record<string, unknown>; truncated: boolean } {
+  let left = room;
   let truncated = false;
-  const entries = Object.entries(object).map(([name, value]) => {
-    const capped = capField(value);
+  const kept: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(object)) {
+    // With the quotes of a text.
+    left -= keyBytes(name, false) + 2;
+    if (left <= 0) {
+      truncated = true;
+      break;
+    }
+    const capped = capField(value, Math.min(FIELD_BYTES, left));
+    left -= capped.bytes;
     truncated ||= capped.truncated;
-    return [name, capped.value] as const;
-  });
-  return { value: Object.fromEntries(entries), truncated };
+    kept.push([name, capped.value]);
+  }
+  return { value: Object.fromEntries(kept), truncated };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -248,6 +248,32 @@ describe('the context tools', () => {
     expect(meta?.['truncated']).toBe(true);
   });
 
+  it.each([
+    ['a million empty lists', 'list', () => Array<unknown>(1_000_000).fill([])],
+    ['a million empty texts', null, () => ({ list: Array<unknown>(1_000_000).fill('') })],
+    [
+      'a hundred thousand keys',
+      null,
+      () => Object.fromEntries(Array.from({ length: 1e5 }, (_, at) => [`${at}k`, 'x'])),
+    ],
+    ['a key of 5 MB', null, () => ({ first: 1, ['k'.repeat(5e6)]: 1 })],
+    [
+      'many long keys',
+      null,
+      () => Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`k${at}`, 'x'.repeat(1e5)])),
+    ],
+  ])('let no node flood the model with %s', async (_what, requestedField, data) => {
+    server.answer((_request, response) =>
+      answer(response, { nodeId: 'B', data: data(), requestedField, status: 200 }),
+    );
+    const { result, error } = await call('@call get_node_output {"node_id":"B"}');
+    expect([error, result]).toEqual([null, expect.objectContaining({ nodeId: 'B', truncated: true })]);
+    // One field may have 100 KB, and all that a node answered together ten times that.
+    const { length } = JSON.stringify(result);
+    expect(length).toBeLessThan((requestedField === null ? 10 : 1) * 102_400 + 500);
+    expect(length).toBeGreaterThan(50);
+  });
+
   it('round no integer', async () => {
     server.answer((_request, response) => {
       response.writeHead(200);

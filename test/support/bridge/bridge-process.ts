@@ -24,7 +24,12 @@ export async function startBridgeProcess(
   });
   const log: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => log.push(line));
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const ended = once(child, 'exit').then(() =>
+    Promise.reject(new Error(`the bridge ended: ${log.join('\n')}`)),
+  );
+  ended.catch(() => undefined);
+  const announced = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
+  const [line] = await Promise.race([announced, ended]);
   const url = `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}`;
   const workspace = await mkdtemp(join(tmpdir(), 'bridge-workspace-'));
 

@@ -7,7 +7,7 @@ import { transform } from '@swc/core';
 
 const SOURCES = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** The bridge with what it shares with the server, and what supervises it. */
-const FOLDERS = ['bridge', 'common/json', 'runtime-adapters/hermes'];
+const FOLDERS = ['bridge', 'common/json', 'common/time', 'runtime-adapters/hermes'];
 /** Below node_modules, so that the compiled bridge finds its packages. */
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bridge-under-test/', import.meta.url));
 
