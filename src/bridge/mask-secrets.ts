@@ -1,3 +1,5 @@
+import { orderedObject } from '../common/json/ordered-object.js';
+
 /** The only form in which a secret may be shown (internal-context-query.md §9.1). */
 export function masked(secret: string): string {
   return `${secret.slice(0, 4)}***`;
@@ -17,8 +19,10 @@ export function maskSecretsIn(value: unknown, secrets: readonly string[]): unkno
   if (typeof value === 'string') return maskSecrets(value, secrets);
   if (Array.isArray(value)) return value.map((item) => maskSecretsIn(item, secrets));
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [maskSecrets(key, secrets), maskSecretsIn(item, secrets)]),
+    return orderedObject(
+      Object.entries(value).map(
+        ([key, item]) => [maskSecrets(key, secrets), maskSecretsIn(item, secrets)] as const,
+      ),
     );
   }
   return value;

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../common/json/json-value.js';
+import { orderedObject } from '../common/json/ordered-object.js';
 
 const MASK = '[redacted]';
 
@@ -51,8 +52,8 @@ export class SecretRedactor {
     if (typeof value === 'string') return this.redact(value);
     if (Array.isArray(value)) return value.map((item) => this.#deep(item));
     if (value === null || typeof value !== 'object') return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.redact(key), this.#deep(item)]),
+    return orderedObject(
+      Object.entries(value).map(([key, item]) => [this.redact(key), this.#deep(item)] as const),
     );
   }
 

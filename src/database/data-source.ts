@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { AgentSlotEntity } from '../agents/agent-slot.entity.js';
 import { AgentVersionEntity } from '../agents/agent-version.entity.js';
@@ -17,6 +18,7 @@ import { RuntimeCallEntity } from '../runtime-adapters/ledger/runtime-call.entit
 import { WorkflowVersionEntity } from '../workflows/workflow-version.entity.js';
 import { WorkflowEntity } from '../workflows/workflow.entity.js';
 import type { DatabaseLog } from './embedded/database-log.js';
+import { parseOrdered } from '../common/json/parse-ordered.js';
 import { migrations } from './migrations/index.js';
 import { TypeormLogger } from './typeorm-logger.js';
 
@@ -42,6 +44,9 @@ export const entities = [
 ];
 
 const CONNECT_MILLIS = 30_000;
+
+// What callers stored as JSON comes back with its keys in their order (decision 44).
+pg.types.setTypeParser(pg.types.builtins.JSON, parseOrdered);
 
 /**
  * The one data source definition, shared by the server, the migration commands and the tests.

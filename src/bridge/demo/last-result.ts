@@ -1,3 +1,4 @@
+import { orderedObject } from '../../common/json/ordered-object.js';
 import { JsonTextError, MAX_ANSWER_DEPTH, readJson } from '../../common/json/read-json.js';
 
 const PLACEHOLDER = '%LAST%';
@@ -29,7 +30,7 @@ function replaced(value: unknown, last: unknown): unknown {
   if (typeof value === 'string') return withLast(value, last);
   if (Array.isArray(value)) return value.map((item) => replaced(item, last));
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, last)]));
+    return orderedObject(Object.entries(value).map(([key, item]) => [key, replaced(item, last)] as const));
   }
   return value;
 }

@@ -8,7 +8,7 @@ import type { SchemaProblem } from './schema-problem.js';
  */
 export class JsonSchemaValidator {
   readonly #timeoutMillis: number;
-  readonly #pool: WorkerPool<{ schema: JsonObject; value: JsonValue }, SchemaProblem | null>;
+  readonly #pool: WorkerPool<string, SchemaProblem | null>;
 
   /** `timeoutMillis`: for one value. */
   constructor({ threads = 2, timeoutMillis = 10_000 } = {}) {
@@ -25,7 +25,8 @@ export class JsonSchemaValidator {
    * WorkerLostError, an Error for a schema that is none, or the signal's reason.
    */
   firstProblem(schema: JsonObject, value: JsonValue, signal?: AbortSignal): Promise<SchemaProblem | null> {
-    return this.#pool.run({ schema, value }, { timeoutMillis: this.#timeoutMillis, signal });
+    // As text: objects that keep the order of their keys cannot be cloned.
+    return this.#pool.run(JSON.stringify({ schema, value }), { timeoutMillis: this.#timeoutMillis, signal });
   }
 
   close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { numberProblem } from './json-number.js';
 import type { JsonValue } from './json-value.js';
+import { parseOrdered } from './parse-ordered.js';
 import { pathAt } from './path-at.js';
 import { scanJson } from './scan-json.js';
 
@@ -42,7 +43,8 @@ export class JsonTextError extends Error {
 
 /**
  * `JSON.parse` for texts from outside. Throws a JsonTextError for what `JSON.parse` refuses, and for what it would take
- * but change, or that is dangerous: numbers that would be changed, nesting beyond `maxDepth`, the key `__proto__`.
+ * but change, or that is dangerous: numbers that would be changed, nesting beyond `maxDepth`, the key `__proto__`. Keys
+ * keep their order, those of digits too.
  */
 export function readJson(text: string, { maxDepth, unsafeNumbers }: JsonRules): JsonValue {
   const edits: { from: number; to: number }[] = [];
@@ -78,7 +80,7 @@ function quoted(text: string, edits: readonly { from: number; to: number }[]): s
 
 function parse(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseOrdered(text);
   } catch (error) {
     // Only the position is told: V8's message repeats the text, which may hold a secret.
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];

@@ -3,9 +3,11 @@ const BACKSLASH = 92;
 
 export interface JsonTokens {
   /** An array or object begins; `depth` counts from 1. */
-  open(depth: number): void;
+  open?(depth: number): void;
   /** A number stands at `from` up to `to`, its sign included. */
-  number(from: number, to: number): void;
+  number?(from: number, to: number): void;
+  /** A key begins at `from`, behind its quote. */
+  key?(from: number): void;
 }
 
 /** Walks over a JSON text once, without recursion. The text need not be valid: parsing it is another step. */
@@ -14,14 +16,17 @@ export function scanJson(text: string, tokens: JsonTokens): void {
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
-      at = endOfString(text, at + 1);
+      const end = endOfString(text, at + 1);
+      if (tokens.key && isKey(text, end + 1)) tokens.key(at + 1);
+      at = end;
     } else if (char === 91 || char === 123) {
-      tokens.open((depth += 1));
+      depth += 1;
+      tokens.open?.(depth);
     } else if (char === 93 || char === 125) {
       depth -= 1;
     } else if (char >= 48 && char <= 57) {
       const end = endOfNumber(text, at);
-      tokens.number(at > 0 && text[at - 1] === '-' ? at - 1 : at, end);
+      tokens.number?.(at > 0 && text[at - 1] === '-' ? at - 1 : at, end);
       at = end - 1;
     }
   }
@@ -39,6 +44,13 @@ export function endOfString(text: string, from: number): number {
     if (backslashes % 2 === 0) return quote;
     at = quote + 1;
   }
+}
+
+/** What follows a string tells whether it is a key. */
+function isKey(text: string, from: number): boolean {
+  let at = from;
+  while (/[ \t\r\n]/.test(text.charAt(at))) at += 1;
+  return text.charAt(at) === ':';
 }
 
 function endOfNumber(text: string, from: number): number {

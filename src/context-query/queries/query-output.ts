@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../common/json/json-value.js';
+import { parseOrdered } from '../../common/json/parse-ordered.js';
 import type { Envelope } from '../../runs/envelope.js';
 import type { ContextTokenHolder } from '../tokens/context-tokens.js';
 import { ContextQueryError } from './context-query-error.js';
@@ -36,7 +37,7 @@ export async function queryOutput(
   const visit = findVisibleVisit(visits, query);
   const text = await source.envelope(holder.runId, visit);
   if (text === null) throw new ContextQueryError(404, `this visit of ${visit.nodeId} has no output yet`);
-  const envelope = JSON.parse(text) as Envelope;
+  const envelope = parseOrdered(text) as unknown as Envelope;
   const { field } = query;
   const wanted = envelope.data && field !== null ? pickField(envelope.data, field) : envelope.data;
   const { value: data, truncated } = cutLongStrings(wanted);

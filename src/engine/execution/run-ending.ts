@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../common/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
+import { orderedObject } from '../../common/json/ordered-object.js';
 import type { RunFinished } from '../../events/run-event.js';
 import type { RunEnd } from '../../runs/journal/journal-entry.js';
 import type { RunStatusReason } from '../../runs/run-status.js';
@@ -27,7 +28,11 @@ export function publicOutputs(
   outputs: JsonObject,
   files: readonly WorkspaceFile[],
 ): JsonObject {
-  return { ...outputs, _workingDirFiles: files.map(({ path }) => path), _runId: runId };
+  return orderedObject<JsonValue>([
+    ...Object.entries(outputs),
+    ['_workingDirFiles', files.map(({ path }) => path)],
+    ['_runId', runId],
+  ]);
 }
 
 export function runPath(workflowName: string, runId: string): string {

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../common/json/json-value.js';
+import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
+import { orderedObject } from '../../common/json/ordered-object.js';
 import type { RuntimeOutput } from '../../runtime-adapters/protocol/agent-runtime-response.js';
 import { renderText } from '../../workflows/templates/index.js';
 import { jsonAnswer } from './json-answer.js';
@@ -43,7 +44,7 @@ export class AgentExecutor implements NodeExecutor {
 
 /** `{text, …}`: the keys of a JSON-object answer stand beside its text. */
 export function agentData({ text, data }: RuntimeOutput): JsonObject {
-  return { text, ...(data ?? jsonObjectIn(text)) };
+  return orderedObject<JsonValue>([['text', text], ...Object.entries(data ?? jsonObjectIn(text))]);
 }
 
 function jsonObjectIn(text: string): JsonObject {

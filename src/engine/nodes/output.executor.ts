@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
+import type { JsonValue } from '../../common/json/json-value.js';
+import { orderedObject } from '../../common/json/ordered-object.js';
 import { renderTemplates } from '../../workflows/templates/index.js';
 import type { NodeExecutor, NodeResult, NodeVisit } from './node-executor.js';
 
@@ -8,8 +9,8 @@ export class OutputExecutor implements NodeExecutor {
 
   async execute({ node, scope }: NodeVisit): Promise<NodeResult> {
     const { fields } = node.data as { fields: { name: string; value: JsonValue }[] };
-    const data: JsonObject = {};
-    for (const { name, value } of fields) data[name] = await renderTemplates(value, scope);
-    return { kind: 'completed', data };
+    const data: [string, JsonValue][] = [];
+    for (const { name, value } of fields) data.push([name, await renderTemplates(value, scope)]);
+    return { kind: 'completed', data: orderedObject(data) };
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { cp, lstat } from 'node:fs/promises';
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, ObjectLiteral } from 'typeorm';
 import { ValidationError } from '../../common/errors/domain-error.js';
 import { newRunId } from '../../common/ids/run-id.js';
 import { isTerminal } from '../../runs/run-status.js';
@@ -143,5 +143,6 @@ async function takeOver(
     tokens: 0,
     toolCalls: 0,
   }));
-  if (rows.length > 0) await manager.getRepository(VisitEntity).save(rows);
+  // Not `save`, which would copy what the visits hold, in another order of keys.
+  if (rows.length > 0) await manager.insert<ObjectLiteral>(VisitEntity, rows);
 }

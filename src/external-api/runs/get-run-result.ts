@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../common/json/json-value.js';
+import { parseOrdered } from '../../common/json/parse-ordered.js';
 import { RunEventStore } from '../../events/run-event-store.js';
 import type { RunEntity } from '../../runs/run.entity.js';
 import { VisitRepository } from '../../runs/visit.repository.js';
@@ -44,6 +45,6 @@ export class GetRunResult {
     if (run.status !== 'SUCCESS') return null;
     const last = await this.events.lastOf(run.runId);
     if (last?.type !== 'workflow_complete') throw new Error(`run ${run.runId} has no workflow_complete`);
-    return (JSON.parse(last.payload) as { outputs: JsonObject }).outputs;
+    return (parseOrdered(last.payload) as { outputs: JsonObject }).outputs;
   }
 }

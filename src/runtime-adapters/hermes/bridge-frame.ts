@@ -38,8 +38,9 @@ const SCHEMAS = {
       .string()
       .nullish()
       .transform((value) => value ?? ''),
+    // Not a record, which would be built anew, in another order of keys.
     data: z
-      .record(z.string(), z.unknown())
+      .custom<Record<string, unknown>>(isObject, 'data is no object')
       .nullish()
       .transform((value) => value ?? null),
     finish_reason: z.enum(['stop', 'length']).optional(),
@@ -69,6 +70,10 @@ export function readBridgeFrame(name: string | null, payload: string): BridgeEve
   const parsed = SCHEMAS[event].safeParse(data);
   if (!parsed.success) throw malformed(event, parsed.error.issues[0]?.message ?? 'is wrong');
   return { event, data: parsed.data } as BridgeEvent;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function malformed(event: string, why: string): RuntimeFault {

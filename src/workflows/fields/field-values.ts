@@ -1,5 +1,6 @@
 import type { FieldError } from '../../common/errors/domain-error.js';
 import type { JsonObject, JsonValue } from '../../common/json/json-value.js';
+import { orderedObject } from '../../common/json/ordered-object.js';
 import type { InputField } from '../graph/graph-data.js';
 import { fieldValueProblem } from './field-value.js';
 
@@ -26,5 +27,5 @@ export function completeFields(
     const problem = fieldValueProblem(field, value);
     if (problem) errors.push({ field: prefix + field.name, message: problem });
   }
-  return { values: Object.fromEntries(complete), errors };
+  return { values: orderedObject(complete), errors };
 }

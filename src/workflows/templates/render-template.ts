@@ -1,5 +1,6 @@
 import { Context, toValue, toValueSync, type Emitter, type Output } from 'liquidjs';
 import type { JsonValue } from '../../common/json/json-value.js';
+import { orderedObject } from '../../common/json/ordered-object.js';
 import { parseTemplate } from './parse-template.js';
 import { MAX_RENDERED_LENGTH, asText, refuseRounded, templateEngine } from './template-engine.js';
 import { TemplateRenderError } from './template-error.js';
@@ -30,7 +31,7 @@ export async function renderTemplates(value: JsonValue, scope: TemplateScope): P
   const rendered = Object.entries(value).map(
     async ([key, one]) => [key, await renderTemplates(one, scope)] as const,
   );
-  return Object.fromEntries(await Promise.all(rendered));
+  return orderedObject(await Promise.all(rendered));
 }
 
 /** As renderTemplate; holds the event loop for a second at most. */

@@ -94,6 +94,49 @@ describe('runs', () => {
       ]);
     });
 
+    it('keeps the order of all keys from the variables to every answer', async () => {
+      const passing = await api.test.workflow(
+        chain(
+          input(),
+          node('code', 'code', {
+            code: 'return { n: inputs.years["2023"] }',
+            inputs: { years: '{{ in.years }}' },
+          }),
+          output({ years: '{{ in.years }}', text: '{{ in.years }}', mixed: { b: '{{ in.years.2023 }}' } }),
+        ),
+      );
+      const path = `/workflows/${passing.name}/runs`;
+      const years = '{"2024":[{"9":true,"a":2,"8":null}],"2023":5,"z":"字"}';
+      const created = await client.post(path, `{"variables":{"zeta":1,"2":"b","years":${years},"1":"a"}}`, {
+        headers: { 'content-type': 'application/json' },
+      });
+      const run = await finish(created.data);
+      expect(run.status).toBe('SUCCESS');
+      const result = (await client.call(link(created.data, 'result'))).text;
+      expect(result).toContain(`"outputs":{"years":${years},"text":${years},"mixed":{"b":5},`);
+      expect(result).toContain(`"output":{"zeta":1,"2":"b","years":${years},"1":"a"}`);
+      expect(result).toContain('"output":{"n":5}');
+      const stored = await api.test.runs.find(text(created.data.runId));
+      expect(JSON.stringify(stored?.variables)).toBe(`{"zeta":1,"2":"b","years":${years},"1":"a"}`);
+      const again = await client.post(`${link(created.data, 'result')}/rerun`, { fromNodeId: 'out' });
+      await finish(again.data);
+      const rerun = (await client.call(link(again.data, 'result'))).text;
+      expect(rerun).toContain(`"outputs":{"years":${years},`);
+      expect(rerun).toContain(`"output":{"zeta":1,"2":"b","years":${years},"1":"a"}`);
+    });
+
+    it.each(['9007199254740993.0', '9007199254740993e0', '1.0000000000000001e16', '-1e400'])(
+      'refuses %s, naming its field',
+      async (number) => {
+        const path = `/workflows/${workflow.name}/runs`;
+        const headers = { 'content-type': 'application/json' };
+        const refused = await client.post(path, `{"variables":{"list":[1,{"n":${number}}]}}`, { headers });
+        expect([refused.status, refused.code]).toEqual([400, 'VALIDATION_FAILED']);
+        expect(refused.message).toMatch(/^variables\.list\.1\.n: the (integer|number) /);
+        expect(refused.message).toContain(number);
+      },
+    );
+
     it('refuses an integer that would be rounded, and keeps one that would not', async () => {
       const typed = await api.test.workflow(
         chain(input({ name: 'n', type: 'integer' }), output({ n: '{{ in.n }}' })),
