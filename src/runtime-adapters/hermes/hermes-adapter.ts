@@ -36,6 +36,9 @@ const CONNECT_ATTEMPTS = 5;
 /** How long a call that the stopping server's own bridge took down waits for its caller to stop too. */
 const STOPPING_MILLIS = 10_000;
 
+/** What the bridge says without anything to show of it: the visit lives, and its context token with it (decision 23). */
+const SIGN_OF_LIFE: AgentRuntimeEvent = { type: 'runtime.heartbeat' };
+
 export interface HermesAdapterOptions {
   readonly bridge: BridgeSource;
   readonly redactor: SecretRedactor;
@@ -74,12 +77,13 @@ export class HermesAdapter implements AgentRuntimeAdapter {
       for await (const sign of readRun(answer, deadlines)) {
         if (sign.event === 'usage') call.usage = usageOf(sign.data, call.startedAt);
         if (sign.event === 'text' || sign.event === 'thinking') {
-          yield* shown.push(sign.event, sign.data.text);
+          const deltas = shown.push(sign.event, sign.data.text);
+          yield* deltas.length > 0 ? deltas : [SIGN_OF_LIFE];
           continue;
         }
         const event = this.#translate(sign, request, factsOf(call.usage));
-        if (event && 'response' in event) yield* shown.flush();
-        if (event) yield event;
+        if ('response' in event) yield* shown.flush();
+        yield event;
       }
     } catch (error) {
       if (isLost(error) && this.#options.bridge.isStopping()) await aborted(signal, STOPPING_MILLIS);
@@ -144,11 +148,12 @@ export class HermesAdapter implements AgentRuntimeAdapter {
     sign: Exclude<BridgeSign, { event: 'text' | 'thinking' }>,
     request: AgentRuntimeRequest,
     facts: CallFacts,
-  ): AgentRuntimeEvent | null {
+  ): AgentRuntimeEvent {
     const { redactor } = this.#options;
     switch (sign.event) {
       case 'heartbeat':
-        return { type: 'runtime.heartbeat' };
+      case 'usage':
+        return SIGN_OF_LIFE;
       case 'tool_call': {
         const { call_id: callId, tool, args } = sign.data;
         return { type: 'runtime.tool_call', callId, tool, args: redactor.redactDeep(args as JsonValue) };
@@ -165,8 +170,6 @@ export class HermesAdapter implements AgentRuntimeAdapter {
       }
       case 'todo_update':
         return { type: 'runtime.todo', todos: sign.data.todos as JsonValue[] };
-      case 'usage':
-        return null;
       case 'result': {
         const { text, data, finish_reason: finishReason = 'stop' } = sign.data;
         const output = { text, data: data as JsonObject | null };

@@ -59,6 +59,8 @@ describe('the hermes adapter with a managed bridge', () => {
       'runtime.tool_result',
       'runtime.delta',
       'runtime.delta',
+      // The usage, which comes with the answer.
+      'runtime.heartbeat',
       'runtime.completed',
     ]);
     expect(events[1]).toEqual({ type: 'runtime.delta', channel: 'thinking', text: 'hm' });
@@ -296,6 +298,30 @@ describe('the hermes adapter with an external bridge', () => {
       'runtime.heartbeat',
       'runtime.completed',
     ]);
+  });
+
+  // A token outlives its time to live by any event of the bridge (decision 23), not only by those that show something.
+  it.each([
+    ['usage', 'usage', { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }],
+    ['thinking without a word', 'thinking', { text: '' }],
+    ['text that is kept back as what may become a secret', 'text', { text: SECRET.slice(0, 3) }],
+    ['an event it does not know', 'news', {}],
+  ])('reports %s as a sign of life', async (_what, event, data) => {
+    let end = (): void => undefined;
+    stub.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      end = () => response.end(RESULT);
+    });
+    const seen: string[] = [];
+    for await (const { type } of adapter.execute(runtimeRequest('x'), new AbortController().signal)) {
+      seen.push(type);
+      // The bridge says nothing more before the sign has been seen.
+      if (type === 'runtime.heartbeat') end();
+      if (seen.length > 20) break;
+    }
+    expect(seen.slice(0, 2)).toEqual(['runtime.started', 'runtime.heartbeat']);
+    expect(seen.at(-1)).toBe('runtime.completed');
   });
 
   it('believes the first end only', async () => {
