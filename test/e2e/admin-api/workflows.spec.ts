@@ -130,6 +130,23 @@ describe('/admin/v1/workflows', () => {
     });
   });
 
+  it('keeps the order of all keys of a definition, and refuses numbers that would be changed', async () => {
+    const value = '{"2024":{"z":1,"10":2,"9":3},"2023":"{{ in.topic }}"}';
+    const text = JSON.stringify(workflow('key-order', { graphData: graphData('VALUE') }));
+    expect(await call('POST', '/workflows', { body: text.replace('"VALUE"', value) })).toMatchObject({
+      status: 201,
+    });
+    for (const path of ['/workflows/key-order', '/workflows/key-order/export']) {
+      const answer = await fetch(`${server.url}/admin/v1${path}`, { headers: { 'x-admin-key': 'key-all' } });
+      expect(await answer.text()).toContain(`"value":${value}`);
+    }
+    for (const number of ['9007199254740993.0', '9007199254740993e0', '1e400']) {
+      const refused = await call('POST', '/workflows', { body: text.replace('"VALUE"', `[${number}]`) });
+      expect([refused.status, refused.code]).toEqual([400, 'VALIDATION_FAILED']);
+      expect(refused.message).toMatch(/^graphData\.nodes\.1\.data\.fields\.0\.value\.0: the /);
+    }
+  });
+
   it('refuses a taken name, bad fields and a bad graph, each in its way', async () => {
     await call('POST', '/workflows', { body: workflow('taken') });
     expect(await call('POST', '/workflows', { body: workflow('taken') })).toMatchObject({
