@@ -219,6 +219,11 @@ describe('loadConfig', () => {
       /hermes\.context-query\.listen: must be a loopback/,
     ],
     [
+      'a context listener that bridges refuse',
+      { HERMES_CONTEXT_QUERY_LISTEN: '127.0.0.2:1' },
+      /hermes\.context-query\.listen: must be a loopback host that bridges accept/,
+    ],
+    [
       'an external bridge without a URL',
       { HERMES_BRIDGE_MODE: 'external' },
       /hermes\.bridge\.url: is needed/,

@@ -75,12 +75,16 @@ function clusterProblems({ redisUrl, databaseUrl, role }: AppConfig): ConfigProb
   ];
 }
 
+/** The hosts that a bridge may be sent to (internal-context-query.md §9.2); of 127.0.0.0/8 it takes the first only. */
+const BRIDGE_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1', '[::1]']);
+
 function contextListenerProblems({ hermes }: AppConfig): ConfigProblem[] {
   const { listen } = hermes.contextQuery;
   if (listen === null) return [];
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
-  if (isLoopbackHost(host) && Number(port) <= 65_535) return [];
-  const message = 'must be a loopback host and a port, such as 127.0.0.1:2439';
+  if (BRIDGE_HOSTS.has(host) && Number(port) <= 65_535) return [];
+  const message =
+    'must be a loopback host that bridges accept (127.0.0.1, [::1] or localhost) and a port, such as 127.0.0.1:2439';
   return [{ key: 'hermes.context-query.listen', message }];
 }
 

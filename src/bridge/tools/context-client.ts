@@ -37,6 +37,9 @@ const MAX_DEPTH = MAX_ANSWER_DEPTH + 20;
 /** Headers by which a hostile server could steer a client (§9.2); an answer that has one is dropped unread. */
 const FORBIDDEN_HEADERS = ['set-cookie', 'location'];
 
+/** Node hands on this many names and values at most and drops the rest. */
+const SEEN_ENTIRELY = 2_000;
+
 // node:http and an agent of its own rather than fetch: it knows no redirects, no cookies and no proxy variables.
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
@@ -144,10 +147,10 @@ function post(
         },
       },
       (response) => {
-        const forbidden = FORBIDDEN_HEADERS.find((name) => response.headers[name] !== undefined);
+        const forbidden = forbiddenHeader(response);
         if (forbidden) {
           response.destroy();
-          reject(new ToolError(`the context query's answer was dropped: it has a ${forbidden} header`));
+          reject(new ToolError(`the context query's answer was dropped: it has ${forbidden}`));
           return;
         }
         readText(response, limits.maxResponseBytes).then(
@@ -159,6 +162,13 @@ function post(
     request.on('error', fail);
     request.end(body);
   }).finally(time.close);
+}
+
+/** Why an answer is dropped for its headers. */
+function forbiddenHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  if (rawHeaders.length >= SEEN_ENTIRELY) return 'so many headers that not all are seen';
+  const name = FORBIDDEN_HEADERS.find((forbidden) => headers[forbidden] !== undefined);
+  return name && `a ${name} header`;
 }
 
 async function readText(response: IncomingMessage, limit: number): Promise<string> {

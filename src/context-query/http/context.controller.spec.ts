@@ -370,6 +370,24 @@ describe('where the endpoints are', () => {
     },
   );
 
+  test('a proxy’s header is seen behind however many of the caller’s', async () => {
+    // Node drops those beyond the thousandth; a request with as many is an unknown route, whatever they are.
+    const body = { runId: run.runId, visitUuid: visits.c.visitUuid };
+    const withMany = (count: number, more: object): ReturnType<typeof ask> => {
+      const many = Array.from({ length: count }, (_, at): [string, string] => [`a${at}`, '']);
+      return ask('path', body, {
+        Host: new URL(app.url).host,
+        'Content-Length': JSON.stringify(body).length,
+        ...Object.fromEntries(many),
+        ...more,
+      });
+    };
+    const proxied = await withMany(1_100, { 'X-Forwarded-For': '10.0.0.1' });
+    expect([proxied.status, proxied.json?.code]).toEqual([404, 'NOT_FOUND']);
+    expect((await withMany(900, { 'X-Forwarded-For': '10.0.0.1' })).status).toBe(404);
+    expect((await withMany(900, {})).status).toBe(200);
+  });
+
   test('any loopback address may ask', async () => {
     const answer = await send(`${app.url}/internal/context/path`, { body: {}, localAddress: '127.0.0.9' });
     expect(answer.status).toBe(401);

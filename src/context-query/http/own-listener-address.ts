@@ -1,5 +1,7 @@
-import { isIP } from 'node:net';
-import { isLoopbackAddress } from './is-direct-local-peer.js';
+import { isIPv6 } from 'node:net';
+
+/** Hosts of a base URL that bridges accept (§9.2), as URLs spell them, and what listens on them too. */
+const REACHED: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]', '0.0.0.0', '[::]']);
 
 export interface ListenAddress {
   host: string;
@@ -8,7 +10,7 @@ export interface ListenAddress {
 
 /**
  * Where the endpoints get a listener of their own: where `listen` says, or on a free port when the main listener's
- * address is one that loopback does not reach; null: they live on the main listener.
+ * address is one that bridges are not sent to, another one of 127.0.0.0/8 too; null: they live on the main listener.
  */
 export function ownListenerAddress(listen: string | null, mainHost: string): ListenAddress | null {
   if (listen !== null) {
@@ -19,8 +21,8 @@ export function ownListenerAddress(listen: string | null, mainHost: string): Lis
 }
 
 function isReachedByLoopback(host: string): boolean {
-  if (host === 'localhost' || host === '0.0.0.0' || host === '::') return true;
-  return isIP(host) !== 0 && isLoopbackAddress(host);
+  const url = `http://${isIPv6(host) ? `[${host}]` : host}`;
+  return URL.canParse(url) && REACHED.has(new URL(url).hostname);
 }
 
 function bare(host: string): string {

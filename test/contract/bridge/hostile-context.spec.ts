@@ -115,6 +115,15 @@ describe('the context tools', () => {
     expect(error).toMatch(new RegExp(`dropped.*${name}`, 'i'));
   });
 
+  it('drop it too where the header hides behind many others', async () => {
+    server.answer((_request, response) => {
+      for (let at = 0; at < 1_100; at += 1) response.setHeader(`a${at}`, '');
+      response.setHeader('Set-Cookie', 'a=b');
+      answer(response, { nodeId: 'B', data: 'poison' });
+    });
+    expect((await call('@call get_node_output {"node_id":"B"}')).error).toMatch(/dropped.*so many headers/);
+  });
+
   it('follow no redirect', async () => {
     const elsewhere = await startStub((_request, response) =>
       answer(response, { nodeId: 'B', data: 'poison' }),
