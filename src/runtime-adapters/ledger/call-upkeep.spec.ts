@@ -11,6 +11,7 @@ function upkeep() {
   const begun: ((pass: Pass) => void)[] = [];
   const errors: unknown[] = [];
   let stopped = 0;
+  const idle = [Promise.resolve()];
   const job = (name: string) => ({
     execute: (signal: AbortSignal | null = null) =>
       new Promise<number>((resolve, reject) => {
@@ -21,14 +22,14 @@ function upkeep() {
       }),
   });
   const jobs = {
-    settleOrphans: job('settleOrphans'),
+    settleOrphans: { ...job('settleOrphans'), idle: () => idle[0] },
     forgetOutputs: job('forgetOutputs'),
     reconcile: job('reconcile'),
     owners: { stop: () => void (stopped += 1) },
   };
   const next = (): Promise<Pass> => new Promise((resolve) => begun.push(resolve));
   const subject = new CallUpkeep(jobs as never, (error) => errors.push(error));
-  return { subject, passes, next, errors, stops: () => stopped };
+  return { subject, passes, next, errors, idle, stops: () => stopped };
 }
 
 describe('CallUpkeep', () => {
@@ -57,6 +58,21 @@ describe('CallUpkeep', () => {
     await stopping;
     // What ends because the server stops is no failure.
     expect(errors).toEqual([]);
+  });
+
+  it('waits for what its passes have left under way', async () => {
+    const { subject, next, idle, stops } = upkeep();
+    const first = next();
+    subject.start();
+    (await first).end();
+    let becomeIdle = (): void => undefined;
+    idle[0] = new Promise<void>((resolve) => (becomeIdle = resolve));
+    const stopping = subject.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(stops()).toBe(0);
+    becomeIdle();
+    await stopping;
+    expect(stops()).toBe(1);
   });
 
   it('reports a failed pass and goes on', async () => {

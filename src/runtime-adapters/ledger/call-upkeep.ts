@@ -27,6 +27,7 @@ export class CallUpkeep {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     await Promise.all(this.#passes);
+    await this.jobs.settleOrphans.idle();
     this.jobs.owners.stop();
   }
 

@@ -1,3 +1,4 @@
+import { deadline } from '../../common/time/deadline.js';
 import type { AgentRuntimeResponse } from '../protocol/agent-runtime-response.js';
 import type { PendingRuntimeCall } from '../protocol/agent-runtime-adapter.js';
 import { failureOf } from '../protocol/failure-classification.js';
@@ -34,13 +35,17 @@ export class RecoverRuntimeCall {
     private readonly redactor: SecretRedactor,
   ) {}
 
-  async execute(commandId: string, signal: AbortSignal): Promise<RecoveredCall> {
+  /**
+   * Throws the signal's reason where it is given up before the provider has told: the call stays as it is, for whoever
+   * asks next. After `withinMillis` it ends as unknown instead.
+   */
+  async execute(commandId: string, signal: AbortSignal, withinMillis?: number): Promise<RecoveredCall> {
     const here = this.inFlight.executing(commandId);
     if (here) return { kind: 'ended', response: await here.ended };
     const call = await this.ledger.find(commandId);
     if (!call) return { kind: 'execute-again' };
     if (!isOpen(call.status)) return this.#ofEnded(call);
-    return this.#ofOpen(call, signal);
+    return this.#ofOpen(call, signal, withinMillis);
   }
 
   /**
@@ -68,7 +73,7 @@ export class RecoverRuntimeCall {
     return { kind: 'ended', response: storedResponse(call, output) };
   }
 
-  async #ofOpen(call: RuntimeCallEntity, signal: AbortSignal): Promise<RecoveredCall> {
+  async #ofOpen(call: RuntimeCallEntity, signal: AbortSignal, withinMillis?: number): Promise<RecoveredCall> {
     if (call.provider === 'hermes') {
       await this.send.record(call.commandId, unknown(call, 'the process that executed the call ended'), 0);
       return { kind: 'execute-again' };
@@ -76,15 +81,22 @@ export class RecoverRuntimeCall {
     const response =
       call.providerRequestId === null && call.recovery === null
         ? unknown(call, 'the call was sent, and the process ended before its provider answered')
-        : await this.#poll(call, signal);
+        : await this.#poll(call, signal, withinMillis);
+    // A server that stops, a run that is cancelled or taken over: none of them is an end of the call.
+    if (response.failure?.type === 'outcome_unknown') signal.throwIfAborted();
     await this.send.record(call.commandId, response, call.toolCalls, requestOf(call));
     return { kind: 'ended', response };
   }
 
-  async #poll(call: RuntimeCallEntity, signal: AbortSignal): Promise<AgentRuntimeResponse> {
+  async #poll(
+    call: RuntimeCallEntity,
+    signal: AbortSignal,
+    withinMillis = Infinity,
+  ): Promise<AgentRuntimeResponse> {
     const agentRef = agentRefOf(call);
     const policy = await policyOf(agentRef, this.policies);
-    const response = await this.router.recover(pendingCall(call), signal);
+    const within = deadline(withinMillis, signal);
+    const response = await this.router.recover(pendingCall(call), within.signal).finally(within.close);
     return acceptResponse(call.commandId, response, policy, this.redactor);
   }
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { deadline } from '../../common/time/deadline.js';
+import { orAborted } from '../http-sse/patient-reader.js';
 import type { CallLedger } from './call-ledger.js';
 import type { CallOwners } from './call-owners.js';
 import { isOpen } from './call-status.js';
@@ -10,10 +11,14 @@ import type { SendGovernedCall } from './send-governed-call.js';
 import { refusedResponse } from '../protocol/runtime-unavailable.js';
 import { failureOf } from '../protocol/failure-classification.js';
 
-const BATCH = 20;
+/** Calls that are settled at the same time at the most. */
+const AT_ONCE = 100;
 
-/** Longest that one pass waits for one provider. */
+/** Longest that one provider is asked how a call ended. */
 const RECOVERY_MILLIS = 10 * 60_000;
+
+/** Longest that one pass waits; a call whose provider takes longer must not keep the next ones from being seen. */
+const PASS_MILLIS = 5_000;
 
 export interface SettleOrphanedCallsParts {
   ledger: CallLedger;
@@ -34,30 +39,52 @@ export interface SettleOrphanedCallsParts {
  * running visits are their engine's to recover.
  */
 export class SettleOrphanedCalls {
+  readonly #settling = new Map<string, Promise<boolean>>();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly parts: SettleOrphanedCallsParts,
   ) {}
 
-  /** One pass; returns how many calls it settled. */
-  async execute(signal: AbortSignal): Promise<number> {
-    const orphans = await this.#orphans();
-    const mine = orphans.filter(({ commandId }) => !this.parts.inFlight.executing(commandId));
-    const settled = await Promise.all(mine.map((orphan) => this.#settle(orphan, signal)));
-    return settled.filter(Boolean).length;
+  /**
+   * One pass; returns how many of the calls it found are settled by its end. What takes longer goes on beside the next
+   * passes, until `stop` ends it.
+   */
+  async execute(stop: AbortSignal): Promise<number> {
+    let settled = 0;
+    const begun = (await this.#orphans()).map(async (orphan) => {
+      const settling = this.#settle(orphan, stop).finally(() => this.#settling.delete(orphan.commandId));
+      this.#settling.set(orphan.commandId, settling);
+      if (await settling) settled += 1;
+    });
+    const patience = deadline(PASS_MILLIS, stop);
+    await orAborted(Promise.all(begun), patience.signal).finally(patience.close);
+    return settled;
   }
 
-  #orphans(): Promise<{ commandId: string; owner: string; ofVisit: boolean }[]> {
-    return this.dataSource.query(
+  /** Resolves when nothing is being settled any more; to be asked after `stop` was aborted. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#settling.values());
+  }
+
+  async #orphans(): Promise<{ commandId: string; owner: string; ofVisit: boolean }[]> {
+    const found = await this.dataSource.query<{ commandId: string; owner: string; ofVisit: boolean }[]>(
       `SELECT c.command_id AS "commandId", c.owner, c.visit_uuid IS NOT NULL AS "ofVisit"
          FROM runtime_calls c LEFT JOIN runtime_call_owners o ON o.owner = c.owner
         WHERE c.status IN ('REQUESTED', 'STARTED')
           AND (c.owner <> $1 AND coalesce(o.seen_at, c.requested_at) < now() - make_interval(secs => $2)
                OR c.deadline_at < now() - interval '1 min')
           AND NOT EXISTS (SELECT 1 FROM visits v WHERE v.visit_uuid = c.visit_uuid AND v.status = 'RUNNING')
-        ORDER BY c.requested_at LIMIT $3`,
-      [this.parts.owners.me, this.parts.ownerLostSeconds, BATCH],
+          AND c.command_id <> ALL($3)
+        ORDER BY c.requested_at LIMIT $4`,
+      [
+        this.parts.owners.me,
+        this.parts.ownerLostSeconds,
+        [...this.#settling.keys()],
+        AT_ONCE - this.#settling.size,
+      ],
     );
+    return found.filter(({ commandId }) => !this.parts.inFlight.executing(commandId));
   }
 
   async #settle(
@@ -68,13 +95,12 @@ export class SettleOrphanedCalls {
     try {
       if (!(await this.#claim(orphan))) return false;
       if (orphan.ofVisit && (await this.#cancelled(orphan.commandId))) return true;
-      const { signal, close } = deadline(RECOVERY_MILLIS, stop);
-      await this.parts.recover.execute(orphan.commandId, signal).finally(close);
+      await this.parts.recover.execute(orphan.commandId, stop, RECOVERY_MILLIS);
       return true;
     } catch (error) {
       // Given back, so that a later pass tries again, here or elsewhere.
       await this.#giveBack(orphan);
-      this.parts.onError(error);
+      if (!stop.aborted) this.parts.onError(error);
       return false;
     } finally {
       this.parts.owners.end();

@@ -234,6 +234,7 @@ export function describeAdapterContract(harness: AdapterHarness): void {
         ['answers with headers only', { then: 'silence' }],
         ['falls silent', { pieces: harness.begun(SAID), then: 'silence' }],
         ['trickles (slow loris)', { pieces: harness.begun(SAID), then: 'trickle' }],
+        ['shows signs of life for ever', { pieces: harness.begun(SAID), then: 'pings' }],
       ] as const)('a provider that %s misses its deadline', async (_how, play) => {
         harness.stream(play);
         const startedAt = performance.now();

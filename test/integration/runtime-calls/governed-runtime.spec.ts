@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { ENVELOPE_PARTS } from '../../../src/runtime-adapters/permission/envelope-policy.js';
+import type { AgentRuntimeResponse } from '../../../src/runtime-adapters/protocol/agent-runtime-response.js';
+import { failureOf } from '../../../src/runtime-adapters/protocol/failure-classification.js';
 import { HERMES, NEW_API, runtimeRequest } from '../../factories/runtime-request.js';
 import { runtimeResponse } from '../../factories/runtime-response.js';
 import { GovernedRuntimeBench } from '../../support/governed-runtime-bench.js';
@@ -416,6 +418,35 @@ describe('recovery', () => {
     });
   });
 
+  it('that is given up before the provider has told leaves the call for whoever asks next', async () => {
+    const commandId = await interrupted(NEW_API, { providerRequestId: 'req-6' });
+    const stop = new AbortController();
+    bench.runtimes.recovered = () => {
+      stop.abort(new Error('the server stops'));
+      const failure = failureOf('outcome_unknown', 'the call was cancelled', { code: 'aborted' });
+      return Promise.resolve(runtimeResponse({ status: 'failed', output: null, failure }));
+    };
+    await expect(bench.recover.execute(commandId, stop.signal)).rejects.toThrow('the server stops');
+    await expect(bench.ledger.find(commandId)).resolves.toMatchObject({ status: 'STARTED', failure: null });
+    bench.runtimes.recovered = () => Promise.resolve(runtimeResponse());
+    await expect(bench.recover.execute(commandId, never)).resolves.toMatchObject({
+      response: { status: 'succeeded' },
+    });
+  });
+
+  it('that learns the end just as it is given up keeps it', async () => {
+    const commandId = await interrupted(NEW_API, { providerRequestId: 'req-6' });
+    const stop = new AbortController();
+    bench.runtimes.recovered = () => {
+      stop.abort(new Error('the server stops'));
+      return Promise.resolve(runtimeResponse());
+    };
+    await expect(bench.recover.execute(commandId, stop.signal)).resolves.toMatchObject({
+      response: { status: 'succeeded' },
+    });
+    await expect(bench.ledger.find(commandId)).resolves.toMatchObject({ status: 'SUCCEEDED' });
+  });
+
   it('goes on while the command is repeated, and the repeat gets what is found out', async () => {
     const dead = new GovernedRuntimeBench(database.dataSource);
     const request = runtimeRequest();
@@ -438,6 +469,36 @@ describe('recovery', () => {
     await expect(repeat).resolves.toMatchObject({ status: 'succeeded', providerRequestId: 'req-5' });
     expect([bench.runtimes.polled.length, bench.runtimes.sent.length]).toEqual([1, 0]);
   });
+
+  it('by the sweeper does not wait for a run that does not end before it settles the others', async () => {
+    const stuck = await interrupted(NEW_API, { providerRequestId: 'stuck' });
+    const age = (commandId: string): Promise<unknown> =>
+      database.dataSource.query(
+        `WITH gone AS (UPDATE runtime_calls SET requested_at = now() - interval '1 hour' WHERE command_id = $1
+                       RETURNING owner)
+         DELETE FROM runtime_call_owners WHERE owner IN (SELECT owner FROM gone)`,
+        [commandId],
+      );
+    await age(stuck);
+    const asked: string[] = [];
+    let end: (response: AgentRuntimeResponse) => void = () => undefined;
+    const ended = new Promise<AgentRuntimeResponse>((resolve) => (end = resolve));
+    bench.runtimes.recovered = (call) => {
+      asked.push(call.commandId);
+      return call.commandId === stuck ? ended : Promise.resolve(runtimeResponse());
+    };
+    const stop = new AbortController();
+    await expect(bench.orphans.execute(stop.signal)).resolves.toBe(0);
+    const next = await interrupted(NEW_API, { providerRequestId: 'next' });
+    await age(next);
+    await expect(bench.orphans.execute(stop.signal)).resolves.toBe(1);
+    expect(asked).toEqual([stuck, next]);
+    await expect(bench.ledger.find(next)).resolves.toMatchObject({ status: 'SUCCEEDED' });
+    await expect(bench.ledger.find(stuck)).resolves.toMatchObject({ status: 'STARTED' });
+    end(runtimeResponse());
+    await bench.orphans.idle();
+    await expect(bench.ledger.find(stuck)).resolves.toMatchObject({ status: 'SUCCEEDED' });
+  }, 20_000);
 
   it('by the sweeper ends what a gone process left, and leaves living processes and running visits alone', async () => {
     const lost = await interrupted(NEW_API, { providerRequestId: 'lost' });

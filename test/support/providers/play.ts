@@ -8,11 +8,14 @@ export interface Play {
   readonly headers?: Readonly<Record<string, string>>;
   /** Written one after another, each in a segment of its own. */
   readonly pieces?: readonly (string | Buffer)[];
-  /** What comes after the pieces; `trickle` sends a byte at a time and never a line's end. */
-  readonly then?: 'end' | 'reset' | 'silence' | 'trickle';
+  /**
+   * What comes after the pieces; `trickle` sends a byte at a time and never a line's end, `pings` signs of life for
+   * ever.
+   */
+  readonly then?: 'end' | 'reset' | 'silence' | 'trickle' | 'pings';
 }
 
-const TRICKLE_MILLIS = 5;
+const EVERY_MILLIS = 5;
 
 /** An answer as one JSON body. */
 export function json(status: number, body: unknown): Play {
@@ -59,7 +62,10 @@ export async function perform(play: Play, response: ServerResponse): Promise<voi
     case 'silence':
       return;
     case 'trickle':
-      trickle(response);
+      repeat(response, 'd');
+      return;
+    case 'pings':
+      repeat(response, ': PING\n\nevent: ping\n\n');
   }
 }
 
@@ -72,10 +78,10 @@ function written(response: ServerResponse, piece: string | Buffer): Promise<void
   });
 }
 
-function trickle(response: ServerResponse): void {
+function repeat(response: ServerResponse, text: string): void {
   const timer = setInterval(() => {
-    response.write('d');
-  }, TRICKLE_MILLIS);
+    response.write(text);
+  }, EVERY_MILLIS);
   response.on('close', () => {
     clearInterval(timer);
   });
