@@ -107,6 +107,40 @@ test('a node visited twice stands twice, and a visit of the node itself is a bac
   expect(answer.backtrackEdgeKeys).toEqual(['B->B']);
 });
 
+test('in an item of an iteration nothing flies back, whatever branches other items took before', () => {
+  const rows: Row[] = [
+    ['in', 'in'],
+    ['x1', 'loop.X', 'in'],
+    ['z1', 'loop.Z', 'x1'],
+    ['d1', 'loop.deep.D', 'z1'],
+    ['y2', 'loop.Y', 'in'],
+    ['z2', 'loop.Z', 'y2'],
+    ['d2', 'loop.deep.D', 'y2', 'z2'],
+  ];
+  expect(pathsTo('d2', rows)).toMatchObject({
+    nodeIds: ['in', 'loop.Y', 'loop.Z', 'loop.deep.D'],
+    paths: [
+      { visitUuids: ['in', 'y2', 'd2'], hasBacktrack: false },
+      { visitUuids: ['in', 'y2', 'z2', 'd2'], hasBacktrack: false },
+    ],
+    backtrackEdgeKeys: [],
+  });
+});
+
+test('a flight back to an iteration shows on the way into its items', () => {
+  const rows: Row[] = [
+    ['in', 'in'],
+    ['i1', 'loop.I', 'in'],
+    ['l1', 'loop', 'in'],
+    ['g', 'G', 'l1'],
+    ['i2', 'loop.I', 'g'],
+  ];
+  expect(pathsTo('i2', rows)).toMatchObject({
+    paths: [{ sequence: ['in', 'loop', 'G', 'loop.I'], hasBacktrack: true }],
+    backtrackEdgeKeys: ['G->loop.I'],
+  });
+});
+
 test('a backtrack edge on several paths has one key, and paths without it say so', () => {
   const rows: Row[] = [
     ['a', 'A'],
