@@ -16,7 +16,7 @@ export interface VisitNode {
 export interface Lineage {
   /** By `sortOrder`; the caller's own visit is the last. */
   readonly visits: readonly VisitNode[];
-  /** `sortOrder` of the first visit of each node of the run, visible or not. */
+  /** By node id, at least of each node among `visits`: `sortOrder` of its first visit in the run, visible or not. */
   readonly firstVisits: ReadonlyMap<string, number>;
 }
 

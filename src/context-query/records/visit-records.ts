@@ -1,12 +1,16 @@
 import type { DataSource } from 'typeorm';
 import { toLogEntry, type LogEntry } from '../../events/log-entry.js';
 import type { RunEventStore } from '../../events/run-event-store.js';
-import { findLineage } from '../paths/find-lineage.js';
 import type { Lineage, VisitNode } from '../paths/visit-node.js';
 import { ANSWERED_LOG_LIMITS, VisitLog } from '../visit-index/visit-log.js';
 
 /** Rows of one read; a row may be long. */
 const PAGE = 500;
+
+const COLUMNS = 'visit_uuid, node_id, iter_seq, sort_order, predecessors, status';
+/** A `VisitNode` of those columns. */
+const NODE = `visit_uuid AS "visitUuid", node_id AS "nodeId", iter_seq AS "iterSeq", sort_order AS "sortOrder",
+  predecessors, status IN ('SUCCESS', 'FAILED') AS finished`;
 
 /** A visit's log as the database gives it. */
 export interface RecordedLogs {
@@ -22,17 +26,30 @@ export class VisitRecords {
     private readonly events: RunEventStore,
   ) {}
 
-  /** Null when the run has no such visit. */
+  /** Null when the run has no such visit. Reads the ancestors only: a run may have thousands of visits beside them. */
   async lineage(runId: string, visitUuid: string): Promise<Lineage | null> {
-    const nodes = await readVisitNodes(this.dataSource, runId);
-    const byUuid = new Map(nodes.map((node) => [node.visitUuid, node]));
-    if (!byUuid.has(visitUuid)) return null;
-    const { visits } = findLineage(visitUuid, (uuid) => byUuid.get(uuid));
-    const firstVisits = new Map<string, number>();
-    for (const { nodeId, sortOrder } of nodes) {
-      if (!firstVisits.has(nodeId)) firstVisits.set(nodeId, sortOrder);
-    }
+    const visits = await this.dataSource.query<VisitNode[]>(
+      `WITH RECURSIVE lineage AS (
+         SELECT ${COLUMNS} FROM visits WHERE visit_uuid = $2 AND run_id = $1 AND status <> 'SKIPPED'
+         UNION
+         SELECT ${COLUMNS} FROM visits
+           JOIN (SELECT unnest(lineage.predecessors) AS uuid FROM lineage) before ON visit_uuid = before.uuid
+          WHERE run_id = $1 AND status <> 'SKIPPED'
+       ) SELECT ${NODE} FROM lineage ORDER BY sort_order`,
+      [runId, visitUuid],
+    );
+    if (visits.length === 0) return null;
+    const firstVisits = await this.#firstVisits(runId, [...new Set(visits.map(({ nodeId }) => nodeId))]);
     return { visits, firstVisits };
+  }
+
+  async #firstVisits(runId: string, nodeIds: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.dataSource.query<{ nodeId: string; first: number }[]>(
+      `SELECT node_id AS "nodeId", min(sort_order) AS first FROM visits
+        WHERE run_id = $1 AND node_id = ANY($2) AND status <> 'SKIPPED' GROUP BY node_id`,
+      [runId, nodeIds],
+    );
+    return new Map(rows.map(({ nodeId, first }) => [nodeId, first]));
   }
 
   /** JSON text; null before the visit has ended. */
@@ -72,9 +89,7 @@ export class VisitRecords {
 /** Every visit of a run by order of beginning; nodes that were skipped are none. */
 export function readVisitNodes(dataSource: DataSource, runId: string): Promise<VisitNode[]> {
   return dataSource.query<VisitNode[]>(
-    `SELECT visit_uuid AS "visitUuid", node_id AS "nodeId", iter_seq AS "iterSeq", sort_order AS "sortOrder",
-            predecessors, status IN ('SUCCESS', 'FAILED') AS finished
-       FROM visits WHERE run_id = $1 AND status <> 'SKIPPED' ORDER BY sort_order`,
+    `SELECT ${NODE} FROM visits WHERE run_id = $1 AND status <> 'SKIPPED' ORDER BY sort_order`,
     [runId],
   );
 }

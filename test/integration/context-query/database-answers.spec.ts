@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { VisitRef } from '../../../src/events/run-event.js';
 import { RecordedRun } from '../../factories/recorded-run.js';
 import { startContextApp, type ContextApp } from '../../support/context-query/context-app.js';
@@ -74,6 +75,27 @@ test('beyond 200 visits the oldest are answered from the database', async () => 
   expect(sequence?.slice(-2)).toEqual(['N249', 'caller']);
   expect(await ask(run, caller, 'output', { nodeId: 'N0' })).toMatchObject({ data: { at: 0 } });
   expect(await ask(run, caller, 'output', { nodeId: 'N249' })).toMatchObject({ data: { at: 249 } });
+});
+
+test('of a run with hundreds of visits beside the ancestors only those are read', async () => {
+  const run = new RecordedRun();
+  const before = run.begin('before');
+  run.end(before, { n: 1 });
+  for (let at = 0; at < 300; at += 1) run.end(run.begin('loop.each', [before]), { at });
+  const caller = run.begin('loop.each', [before]);
+  await storeRuns(database.dataSource, run);
+  publish(run);
+  expect(app.index.lineage(run.runId, caller.visitUuid)).toBeUndefined();
+  const query = jest.spyOn(database.dataSource, 'query');
+  try {
+    const path = await ask(run, caller, 'path', { visitUuid: caller.visitUuid });
+    expect(path).toMatchObject({ nodeIds: ['before', 'loop.each'], paths: [{ hasBacktrack: false }] });
+    expect(await ask(run, caller, 'output', { nodeId: 'before' })).toMatchObject({ data: { n: 1 } });
+    const rows = await Promise.all(query.mock.results.map(({ value }) => value as Promise<unknown[]>));
+    expect(rows.map(({ length }) => length).sort()).toEqual([1, 2, 2, 2, 2]);
+  } finally {
+    query.mockRestore();
+  }
 });
 
 test('a log too long for memory is answered in full from the database', async () => {

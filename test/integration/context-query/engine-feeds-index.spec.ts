@@ -53,7 +53,7 @@ async function compare({ run, visits }: EndedRun): Promise<void> {
           predecessors,
           finished,
         })),
-        firstVisits: [...of.firstVisits].sort(),
+        firstVisits: of.visits.map(({ nodeId }) => of.firstVisits.get(nodeId)),
       };
     expect(plain(held)).toEqual(plain(lineage));
     const visit = lineage?.visits.find((found) => found.visitUuid === visitUuid);
