@@ -46,12 +46,24 @@ export abstract class DomainError extends Error {
   }
 }
 
+/** More than that helps nobody and would let a small request have a huge answer. */
+const MOST_PROBLEMS = 100;
+
+/** A field may be named by a key that the caller made up, of any length. */
+const MOST_FIELD_CHARS = 500;
+
 /** Thrown when a request is malformed or a value breaks a rule; nothing has been changed. */
 export class ValidationError extends DomainError {
   readonly code = 'VALIDATION_FAILED';
 
-  static ofFields(fields: readonly FieldError[]): ValidationError {
+  /** The first hundred problems, whatever there are. */
+  static ofFields(problems: readonly FieldError[]): ValidationError {
+    const fields = problems.slice(0, MOST_PROBLEMS).map(shortened);
     const message = fields.map(({ field, message: why }) => (field ? `${field}: ${why}` : why)).join('; ');
     return new ValidationError(message, { details: fields });
   }
+}
+
+function shortened({ field, message }: FieldError): FieldError {
+  return { field: field.length > MOST_FIELD_CHARS ? `${field.slice(0, MOST_FIELD_CHARS)}…` : field, message };
 }

@@ -3,14 +3,11 @@ import type { z } from 'zod';
 import { ValidationError } from '../errors/domain-error.js';
 import { missingIsRequired, zodFieldErrors } from '../errors/zod-field-errors.js';
 
-/** More than that helps nobody and would let a small request have a huge answer. */
-const MOST_PROBLEMS = 100;
-
 /** What `schema` makes of `input`; throws a ValidationError that names every wrong field by its dotted path. */
 export function parseWith<S extends z.ZodType>(schema: S, input: unknown): z.infer<S> {
   const parsed = schema.safeParse(input, { error: missingIsRequired });
   if (parsed.success) return parsed.data;
-  throw ValidationError.ofFields(zodFieldErrors(parsed.error).slice(0, MOST_PROBLEMS));
+  throw ValidationError.ofFields(zodFieldErrors(parsed.error));
 }
 
 /** `@Body(new ZodPipe(schema)) body: z.infer<typeof schema>`, and likewise for queries and parameters. */
