@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { toLogEntry, type LogEntry } from '../../events/log-entry.js';
 import type { LogType } from '../../events/run-event.js';
 import type { RunEventStore } from '../../events/run-event-store.js';
+import { isTerminal, type RunStatus } from '../../runs/run-status.js';
 import type { IndexedRunLimits } from '../visit-index/indexed-run.js';
 import type { RunHistory } from '../visit-index/run-history.js';
 import { readVisitNodes } from './visit-records.js';
@@ -39,10 +40,19 @@ export async function readRunHistory(
   const withEnvelope = newestFirst.filter((visitUuid) => fits(envelopeSizes.get(visitUuid) ?? 0));
   return {
     lastSeq,
+    finished: await hasEnded(dataSource, runId),
     visits,
     envelopes: await readEnvelopes(dataSource, withEnvelope),
     logs: await readLogs(dataSource, runId, lastSeq, withLogs),
   };
+}
+
+/** Also of a run that is not there (any more). */
+async function hasEnded(dataSource: DataSource, runId: string): Promise<boolean> {
+  const [run] = await dataSource.query<{ status: RunStatus }[]>(`SELECT status FROM runs WHERE run_id = $1`, [
+    runId,
+  ]);
+  return !run || isTerminal(run.status);
 }
 
 async function readLogSizes(

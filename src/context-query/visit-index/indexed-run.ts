@@ -35,6 +35,7 @@ export class IndexedRun {
   static fromHistory(runId: string, history: RunHistory, limits: IndexedRunLimits): IndexedRun {
     const run = new IndexedRun(runId, limits);
     run.lastSeq = history.lastSeq;
+    run.finished = history.finished;
     for (const node of history.visits) {
       const visit = run.#begin(node);
       const logs = history.logs.get(node.visitUuid);
@@ -68,7 +69,8 @@ export class IndexedRun {
     switch (event.kind) {
       case 'visit-started':
         // A further attempt changes nothing: the visit keeps its place and its log, or was forgotten for its age.
-        if (event.attempt > 1) return;
+        // Neither does what the run's history told already.
+        if (event.attempt > 1 || this.#visits.has(event.visit.visitUuid)) return;
         this.#begin({
           visitUuid: event.visit.visitUuid,
           nodeId: event.visit.nodeId,

@@ -5,6 +5,8 @@ import type { VisitNode } from '../paths/visit-node.js';
 export interface RunHistory {
   /** Events up to this number are in it. */
   readonly lastSeq: number;
+  /** It has ended, or is no longer known: nothing more will come that says so. */
+  readonly finished: boolean;
   /** By `sortOrder`. */
   readonly visits: readonly VisitNode[];
   /** JSON texts by visit; a visit that has ended and is missing here was too long. */

@@ -24,6 +24,7 @@ function historyOf(run: RecordedRun, lastSeq = run.events.length): RunHistory {
   }
   return {
     lastSeq,
+    finished: run.events.some(({ event }) => event.kind === 'run-finished'),
     visits: visits.map((row) => ({ ...row, finished: row.envelope !== null })),
     envelopes: new Map(
       visits.flatMap(({ visitUuid, envelope }) => (envelope ? [[visitUuid, JSON.stringify(envelope)]] : [])),
@@ -223,6 +224,41 @@ describe('a run whose past it has not seen', () => {
     publish(run, 4);
     await index.settled();
     expect(index.logs(run.runId, b)).toMatchObject([{ message: 'one two' }]);
+  });
+
+  test('takes a visit once that began while the database was read', async () => {
+    const { index, histories, publish } = setUp();
+    const { run } = example();
+    const seen = run.events.length;
+    const c = run.begin('C', []);
+    run.think(c, 'meanwhile');
+    run.end(c, { n: 1 });
+    // The number of the newest event was read before `c` began, its row after it had ended.
+    histories.set(run.runId, () => historyOf(run, seen));
+    publish(run, seen);
+    await index.settled();
+    const { bytes } = index;
+    expect(index.envelope(run.runId, c.visitUuid)).toContain('"n":1');
+    expect(index.logs(run.runId, c.visitUuid)).toMatchObject([{ message: 'meanwhile' }]);
+    const whole = setUp();
+    whole.publish(run);
+    expect(bytes).toBe(whole.index.bytes);
+  });
+
+  test('that had ended when it was read goes when its time is over', async () => {
+    jest.useFakeTimers();
+    const { index, histories, publish } = setUp();
+    const { run, b } = example();
+    run.finish();
+    histories.set(run.runId, () => historyOf(run));
+    // After a restart its last words are the first that are heard.
+    publish(run, run.events.length);
+    await index.settled();
+    expect(index.lineage(run.runId, b)).toBeDefined();
+    jest.advanceTimersByTime(30 * 60_000 - 1);
+    expect(index.runCount).toBe(1);
+    jest.advanceTimersByTime(60_000);
+    expect([index.runCount, index.bytes]).toEqual([0, 0]);
   });
 
   test('is read when it is first asked for, and the database answers meanwhile', async () => {

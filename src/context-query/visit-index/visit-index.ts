@@ -132,16 +132,21 @@ export class VisitIndex {
     const before = run.bytes;
     run.apply(event);
     this.#bytes += run.bytes - before;
-    this.#active.delete(run.runId);
-    if (run.finished) this.#ended.set(run.runId, { run, endedAt: Date.now() });
-    else this.#active.set(run.runId, run);
+    this.#place(run);
     if (run.finished || this.#bytes > this.#settings.maxBytes) this.evict();
   }
 
   #add(run: IndexedRun): IndexedRun {
-    this.#active.set(run.runId, run);
+    this.#place(run);
     this.#bytes += run.bytes;
     return run;
+  }
+
+  /** Behind the other runs of its kind. The time of one that was found ended counts from now: somebody asks for it. */
+  #place(run: IndexedRun): void {
+    this.#active.delete(run.runId);
+    if (run.finished) this.#ended.set(run.runId, { run, endedAt: Date.now() });
+    else this.#active.set(run.runId, run);
   }
 
   #forget(run: IndexedRun): void {
