@@ -16,6 +16,7 @@ import {
   type WorkflowDefinition,
   type WorkflowRepository,
 } from '../../workflows/index.js';
+import { DagWalk } from '../walks/dag-walk.js';
 import { NodeNotFoundError } from './answer-human-input.js';
 import type { CreateRun } from './create-run.js';
 
@@ -111,10 +112,34 @@ export function reusedVisits(
   );
   if (fromNodeId === undefined) {
     if (original.status === 'SUCCESS') return [];
-    return workflow.mode === 'DAG' ? sound : beforeFirst(sound, stored, ({ status }) => status !== 'SUCCESS');
+    return workflow.mode === 'DAG'
+      ? reachedWith(sound, graph)
+      : beforeFirst(sound, stored, ({ status }) => status !== 'SUCCESS');
   }
   if (workflow.mode === 'AGENTIC') return beforeFirst(sound, stored, ({ nodeId }) => nodeId === fromNodeId);
-  return sound.filter(({ nodeId }) => nodeId !== fromNodeId && !graph.isAncestor(fromNodeId, nodeId));
+  const before = sound.filter(({ nodeId }) => nodeId !== fromNodeId && !graph.isAncestor(fromNodeId, nodeId));
+  return reachedWith(before, graph);
+}
+
+/**
+ * Those of the visits that a walk gets to when only they have ended. What comes after a node that acts again, such as
+ * one whose failure was skipped, acts again too; taken over, it would stand in the run twice.
+ */
+function reachedWith(sound: readonly VisitEntity[], graph: WorkflowGraph): VisitEntity[] {
+  const walk = new DagWalk(graph);
+  const byNode = new Map(sound.map((visit) => [visit.nodeId, visit]));
+  const reached = new Set<VisitEntity>();
+  for (let step = walk.advance(); step.begin.length + step.skip.length > 0; step = walk.advance()) {
+    for (const { nodeId } of step.begin) {
+      const visit = byNode.get(nodeId);
+      if (!visit) continue;
+      reached.add(visit);
+      const { visitUuid, chosenHandle: handle, envelope } = visit;
+      const data = envelope?.data ?? null;
+      walk.ended({ visitUuid, nodeId, status: 'succeeded', handle, data, error: null });
+    }
+  }
+  return sound.filter((visit) => reached.has(visit));
 }
 
 /** In AGENTIC mode the order decides: whatever began before the first visit that counts as `last`. */

@@ -1,7 +1,8 @@
 import { TestEngine } from '../../support/engine/test-engine.js';
 import { fails, says } from '../../support/engine/scripted-runtime.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { agent, chain, edge, input, node, output } from './graphs.js';
+import type { GraphData } from '../../../src/workflows/index.js';
+import { agent, chain, edge, input, node, output, when } from './graphs.js';
 
 const approval = node('ask', 'humanInput', {
   message: 'Fine, {{ in.who }}?',
@@ -217,5 +218,57 @@ describe('runs that wait', () => {
     const stored = await test.store.readAfter(again.runId, 0, 100);
     expect(stored[0]?.type).toBe('run_started');
     expect(stored.filter(({ payload }) => payload.includes('"nodeId":"a"'))).toHaveLength(2);
+  });
+
+  it('takes over nothing that comes after a node that acts again', async () => {
+    let again = false;
+    test.runtime
+      .on('shaky', () => (again ? [says('held')] : [fails('gave way')]))
+      .on('last', () => (again ? [says('end')] : [fails('no')]));
+    const graphData: GraphData = {
+      nodes: [
+        input(),
+        agent('sound'),
+        agent('shaky', { failStrategy: 'skip' }),
+        when('choose', [{ id: 'never', variable: 'sound.text', operator: 'equals', value: 'x' }]),
+        agent('untaken'),
+        agent('beside'),
+        agent('join'),
+        agent('last'),
+        output({ x: '{{ last.text }}' }),
+      ],
+      edges: [
+        edge('in', 'sound'),
+        edge('in', 'shaky'),
+        edge('sound', 'choose'),
+        edge('choose', 'untaken', 'never'),
+        edge('choose', 'beside', 'else'),
+        edge('untaken', 'beside'),
+        edge('beside', 'join'),
+        edge('shaky', 'join'),
+        edge('join', 'last'),
+        edge('last', 'out'),
+      ],
+    };
+    const first = await test.runToEnd(await test.workflow(graphData));
+    expect(first.run.status).toBe('FAILED');
+    expect([first.visit('shaky')?.status, first.visit('join')?.status]).toEqual(['FAILED', 'SUCCESS']);
+    again = true;
+    const { run } = await test.engine.rerunRun.execute({ runId: first.run.runId, apiKeyName: null });
+    await test.engine.startRun.execute(run.runId);
+    const second = await test.end(run.runId);
+    expect(second.run.outputs).toEqual({ x: 'end' });
+    const acted = (nodeId: string): number => test.runtime.callsOf(nodeId);
+    expect(['sound', 'beside', 'shaky', 'join', 'last'].map(acted)).toEqual([1, 1, 2, 2, 2]);
+    // Each node once, and a predecessor always before what comes after it.
+    const nodeIds = second.visits.map(({ nodeId }) => nodeId);
+    expect([...new Set(nodeIds)]).toEqual(nodeIds);
+    const orderOf = new Map(second.visits.map(({ visitUuid, sortOrder }) => [visitUuid, sortOrder]));
+    for (const { sortOrder, predecessors } of second.visits) {
+      for (const uuid of predecessors) expect(orderOf.get(uuid)).toBeLessThan(sortOrder);
+    }
+    const nameOf = new Map(second.visits.map(({ visitUuid, nodeId }) => [visitUuid, nodeId]));
+    const before = second.visit('join')?.predecessors.map((uuid) => nameOf.get(uuid));
+    expect(before?.sort()).toEqual(['beside', 'shaky']);
   });
 });
