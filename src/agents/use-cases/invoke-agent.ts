@@ -13,11 +13,18 @@ import type { RequestedBy } from '../requested-by.js';
 
 const CONTEXT_KINDS = ENVELOPE_PARTS.filter((part) => part === 'contextSummary' || part === 'knowledge');
 
+/**
+ * A visit's commands are `{visitUuid}:{attempt}`, and its recovery takes their ends for the visit's own: no caller may
+ * put a call of its own in their place.
+ */
+const NO_VISIT = /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:)/i;
+
 /** Body of an invocation. Unknown keys are refused: permissions and tools are not the caller's to say (§4.1). */
 export const invocationSchema = z.strictObject({
   commandId: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ : -'),
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ : -')
+    .regex(NO_VISIT, 'must not look like a command of a run'),
   scenario: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -'),
   instruction: z.string().min(1, 'must not be empty').max(1_000_000),
   context: z

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -154,6 +155,16 @@ describe('an invocation', () => {
       'instruction',
       'scenario',
     ]);
+  });
+
+  it('takes no command id that a run may come to use', async () => {
+    const visit = randomUUID();
+    for (const commandId of [`${visit}:1`, `${visit.toUpperCase()}:2`, `${visit}:1:2`]) {
+      const refused = await invoke(invocation({ commandId }));
+      expect(refused).toMatchObject({ status: 400, details: [{ field: 'commandId' }] });
+    }
+    expect(newApi.posts).toBe(0);
+    expect(await invoke(invocation({ commandId: visit }))).toMatchObject({ status: 200 });
   });
 
   it('of an agent that is not there is 404, without published version 409', async () => {
