@@ -1,11 +1,15 @@
 import type { DataSource } from 'typeorm';
 import { toLogEntry, type LogEntry } from '../../events/log-entry.js';
 import type { RunEventStore } from '../../events/run-event-store.js';
+import { findLineage } from '../paths/find-lineage.js';
 import type { Lineage, VisitNode } from '../paths/visit-node.js';
 import { ANSWERED_LOG_LIMITS, VisitLog } from '../visit-index/visit-log.js';
 
 /** Rows of one read; a row may be long. */
 const PAGE = 500;
+
+/** Up to as many visits a run is read whole: one query is quicker than one a generation. */
+const SMALL_RUN = 200;
 
 const COLUMNS = 'visit_uuid, node_id, iter_seq, sort_order, predecessors, status';
 /** A `VisitNode` of those columns. */
@@ -26,15 +30,22 @@ export class VisitRecords {
     private readonly events: RunEventStore,
   ) {}
 
-  /** Null when the run has no such visit. Reads the ancestors only: a run may have thousands of visits beside them. */
+  /** Null when the run has no such visit. */
   async lineage(runId: string, visitUuid: string): Promise<Lineage | null> {
+    const nodes = await readVisitNodes(this.dataSource, runId, SMALL_RUN + 1);
+    return nodes.length > SMALL_RUN ? this.#ancestors(runId, visitUuid) : lineageAmong(nodes, visitUuid);
+  }
+
+  /** Without what stands beside the ancestors: an iteration may have thousands of visits. */
+  async #ancestors(runId: string, visitUuid: string): Promise<Lineage | null> {
     const visits = await this.dataSource.query<VisitNode[]>(
+      // OFFSET 0 keeps the planner from reading the whole run for each generation.
       `WITH RECURSIVE lineage AS (
          SELECT ${COLUMNS} FROM visits WHERE visit_uuid = $2 AND run_id = $1 AND status <> 'SKIPPED'
          UNION
-         SELECT ${COLUMNS} FROM visits
-           JOIN (SELECT unnest(lineage.predecessors) AS uuid FROM lineage) before ON visit_uuid = before.uuid
-          WHERE run_id = $1 AND status <> 'SKIPPED'
+         SELECT earlier.* FROM lineage CROSS JOIN unnest(lineage.predecessors) AS before(uuid)
+           CROSS JOIN LATERAL (SELECT ${COLUMNS} FROM visits
+             WHERE visit_uuid = before.uuid AND run_id = $1 AND status <> 'SKIPPED' OFFSET 0) earlier
        ) SELECT ${NODE} FROM lineage ORDER BY sort_order`,
       [runId, visitUuid],
     );
@@ -86,10 +97,21 @@ export class VisitRecords {
   }
 }
 
-/** Every visit of a run by order of beginning; nodes that were skipped are none. */
-export function readVisitNodes(dataSource: DataSource, runId: string): Promise<VisitNode[]> {
+function lineageAmong(nodes: readonly VisitNode[], visitUuid: string): Lineage | null {
+  const byUuid = new Map(nodes.map((node) => [node.visitUuid, node]));
+  if (!byUuid.has(visitUuid)) return null;
+  const { visits } = findLineage(visitUuid, (uuid) => byUuid.get(uuid));
+  const firstVisits = new Map<string, number>();
+  for (const { nodeId, sortOrder } of nodes) {
+    if (!firstVisits.has(nodeId)) firstVisits.set(nodeId, sortOrder);
+  }
+  return { visits, firstVisits };
+}
+
+/** Every visit of a run by order of beginning, or the first of them; nodes that were skipped are none. */
+export function readVisitNodes(dataSource: DataSource, runId: string, limit?: number): Promise<VisitNode[]> {
   return dataSource.query<VisitNode[]>(
-    `SELECT ${NODE} FROM visits WHERE run_id = $1 AND status <> 'SKIPPED' ORDER BY sort_order`,
-    [runId],
+    `SELECT ${NODE} FROM visits WHERE run_id = $1 AND status <> 'SKIPPED' ORDER BY sort_order LIMIT $2`,
+    [runId, limit ?? null],
   );
 }

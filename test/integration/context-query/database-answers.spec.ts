@@ -77,11 +77,11 @@ test('beyond 200 visits the oldest are answered from the database', async () => 
   expect(await ask(run, caller, 'output', { nodeId: 'N249' })).toMatchObject({ data: { at: 249 } });
 });
 
-test('of a run with hundreds of visits beside the ancestors only those are read', async () => {
+test('of a run with very many visits the ancestors are read, not all of them for each query', async () => {
   const run = new RecordedRun();
   const before = run.begin('before');
   run.end(before, { n: 1 });
-  for (let at = 0; at < 300; at += 1) run.end(run.begin('loop.each', [before]), { at });
+  for (let at = 0; at < 2_000; at += 1) run.end(run.begin('loop.each', [before]), { at });
   const caller = run.begin('loop.each', [before]);
   await storeRuns(database.dataSource, run);
   publish(run);
@@ -92,7 +92,8 @@ test('of a run with hundreds of visits beside the ancestors only those are read'
     expect(path).toMatchObject({ nodeIds: ['before', 'loop.each'], paths: [{ hasBacktrack: false }] });
     expect(await ask(run, caller, 'output', { nodeId: 'before' })).toMatchObject({ data: { n: 1 } });
     const rows = await Promise.all(query.mock.results.map(({ value }) => value as Promise<unknown[]>));
-    expect(rows.map(({ length }) => length).sort()).toEqual([1, 2, 2, 2, 2]);
+    const read = rows.reduce((sum, { length }) => sum + length, 0);
+    expect(read).toBeLessThan(500);
   } finally {
     query.mockRestore();
   }
