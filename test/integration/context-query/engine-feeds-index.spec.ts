@@ -3,6 +3,7 @@ import { queryMeta } from '../../../src/context-query/queries/query-meta.js';
 import { queryOutput } from '../../../src/context-query/queries/query-output.js';
 import { queryPath } from '../../../src/context-query/queries/query-path.js';
 import type { VisitSource } from '../../../src/context-query/queries/visit-source.js';
+import { readRunHistory } from '../../../src/context-query/records/read-run-history.js';
 import { VisitRecords } from '../../../src/context-query/records/visit-records.js';
 import { IndexedRun } from '../../../src/context-query/visit-index/indexed-run.js';
 import type { GraphData } from '../../../src/workflows/index.js';
@@ -255,5 +256,43 @@ describe('a visit’s token', () => {
     await tokenOf(retried, { retry: { maxAttempts: 2, backoffSeconds: 0.01 } }, nothing);
     expect(new Set(tokens).size).toBe(2);
     await test_.until(() => test_.tokens.size === 0, 'the tokens to die');
+  });
+
+  test('is dead once another process has taken the run over', async () => {
+    let token = '';
+    let begin = (): void => undefined;
+    const acting = new Promise<void>((resolve) => (begin = resolve));
+    test_.runtime.on('one', (request, signal) => {
+      if (token !== '') return [says('done')];
+      token = request.workbench?.contextQuery?.token ?? '';
+      begin();
+      return untilAborted(signal);
+    });
+    const runId = await test_.start(
+      await test_.workflow(chain(input(), agent('one'), output({ text: '{{ one.text }}' }))),
+    );
+    await acting;
+    const history = (): ReturnType<typeof readRunHistory> =>
+      readRunHistory(
+        database.dataSource,
+        new RunEventStore(database.dataSource),
+        { maxVisits: 200, maxTextBytes: 1e6, maxRunBytes: 1e8 },
+        runId,
+      );
+    expect((await history()).finished).toBe(false);
+    const lease = (until: string): Promise<unknown> =>
+      database.dataSource.query(
+        `UPDATE runs SET lease_owner = 'another', lease_epoch = lease_epoch + 1, lease_until = now() + $2::interval
+          WHERE run_id = $1`,
+        [runId, until],
+      );
+    await lease('1 hour');
+    expect(test_.tokens.authenticate(token)).not.toBeNull();
+    await test_.engine.registry.renew();
+    await test_.until(() => test_.tokens.authenticate(token) === null, 'the token to die');
+    // The other one dies too.
+    await lease('-1 second');
+    expect((await test_.end(runId)).run.outputs).toMatchObject({ text: 'done' });
+    expect((await history()).finished).toBe(true);
   });
 });

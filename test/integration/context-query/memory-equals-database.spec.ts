@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { RunEventStore } from '../../../src/events/run-event-store.js';
 import { ContextQueryError } from '../../../src/context-query/queries/context-query-error.js';
@@ -117,4 +118,26 @@ test('on 200 random runs memory, database and a rebuilt memory answer the same b
   expect(seen.answers).toBeGreaterThan(10_000);
   expect(seen.truncated).toBeGreaterThan(100);
   expect(seen.backtracks).toBeGreaterThan(100);
+}, 120_000);
+
+test('of runs with so many visits that only ancestors are read, memory and database answer the same paths', async () => {
+  const records = new VisitRecords(dataSource, new RunEventStore(dataSource));
+  let deepest = 0;
+  for (let seed = 1; seed <= 3; seed += 1) {
+    const run = randomRun(seededRandom(seed), { visits: 600 });
+    await storeRuns(dataSource, run);
+    const memory = new IndexedRun(run.runId, { ...limits, maxVisits: 1_000 });
+    for (const event of run.events) memory.apply(event);
+    const visits = run.visitRows.filter(({ status }) => status !== 'SKIPPED');
+    for (const { visitUuid, nodeId } of visits.filter((_, at) => at % 20 === 0 || at > visits.length - 5)) {
+      const holder = { runId: run.runId, visitUuid, nodeId };
+      const fromMemory = await queryPath(memoryOf(memory), holder, holder);
+      expect(JSON.stringify(await queryPath(records, holder, holder))).toBe(JSON.stringify(fromMemory));
+      deepest = Math.max(deepest, fromMemory.visitUuids.length);
+    }
+    const stranger = { runId: run.runId, visitUuid: randomUUID(), nodeId: 'N1' };
+    expect(await records.lineage(stranger.runId, stranger.visitUuid)).toBeNull();
+    expect(await records.lineage('another', visits[0]?.visitUuid ?? '')).toBeNull();
+  }
+  expect(deepest).toBeGreaterThan(200);
 }, 120_000);
