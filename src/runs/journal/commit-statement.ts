@@ -18,15 +18,18 @@ WITH held AS (
     JOIN runs r ON r.run_id = claimed.run_id AND r.lease_epoch = claimed.epoch AND r.completed_at IS NULL
      FOR NO KEY UPDATE OF r
 ), begun AS (
-  INSERT INTO visits (run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, attempt, status,
-                      predecessors, skipped_because, envelope, chosen_handle, started_at, completed_at)
-  SELECT v.run_id, v.sort_order, v.visit_uuid, v.node_id, v.node_type, v.iter_seq, 1, v.status,
-         v.predecessors::uuid[], v.skipped_because::text[], v.envelope::json, v.chosen_handle, v.at,
-         CASE WHEN v.status = 'RUNNING' THEN NULL ELSE v.at END
+  INSERT INTO visits (run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, predecessors, skipped_because,
+                      started_at, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls,
+                      completed_at)
+  SELECT v.run_id, v.sort_order, v.visit_uuid, v.node_id, v.node_type, v.iter_seq, v.predecessors::uuid[],
+         v.skipped_because::text[], v.started_at, v.status, v.attempt, v.envelope::json, v.chosen_handle, v.error_code,
+         v.waiting::json, v.tokens, v.tool_calls,
+         CASE WHEN v.status NOT IN ('RUNNING', 'WAITING') THEN v.at END
     FROM unnest($3::text[], $4::integer[], $5::uuid[], $6::text[], $7::text[], $8::integer[], $9::text[],
-                $10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[])
-      AS v(run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, status,
-           predecessors, skipped_because, envelope, chosen_handle, at)
+                $10::text[], $11::timestamptz[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::text[],
+                $17::text[], $18::integer[], $19::integer[], $20::timestamptz[])
+      AS v(run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, predecessors, skipped_because, started_at,
+           status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls, at)
    WHERE (v.run_id IN (SELECT run_id FROM held)) IS TRUE
 ), changed AS (
   UPDATE visits
@@ -34,16 +37,16 @@ WITH held AS (
          envelope = c.envelope::json, chosen_handle = c.chosen_handle, error_code = c.error_code,
          waiting = c.waiting::json,
          completed_at = CASE WHEN c.status IN ('SUCCESS', 'FAILED') THEN c.at END
-    FROM unnest($15::text[], $16::integer[], $17::text[], $18::integer[], $19::text[], $20::text[], $21::text[],
-                $22::text[], $23::integer[], $24::integer[], $25::timestamptz[])
+    FROM unnest($21::text[], $22::integer[], $23::text[], $24::integer[], $25::text[], $26::text[], $27::text[],
+                $28::text[], $29::integer[], $30::integer[], $31::timestamptz[])
       AS c(run_id, sort_order, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls, at)
    WHERE visits.run_id = c.run_id AND visits.sort_order = c.sort_order
      AND (c.run_id IN (SELECT run_id FROM held)) IS TRUE
 ), recorded AS (
   INSERT INTO run_events (run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
   SELECT e.run_id, e.seq, e.type, e.node_id, e.visit_uuid, e.iter_seq, e.log_type, e.at, e.payload
-    FROM unnest($26::text[], $27::integer[], $28::text[], $29::text[], $30::uuid[], $31::integer[], $32::text[],
-                $33::timestamptz[], $34::text[])
+    FROM unnest($32::text[], $33::integer[], $34::text[], $35::text[], $36::uuid[], $37::integer[], $38::text[],
+                $39::timestamptz[], $40::text[])
       AS e(run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
    WHERE (e.run_id IN (SELECT run_id FROM held)) IS TRUE
 ), ended AS (
@@ -52,8 +55,8 @@ WITH held AS (
          error_detail = f.error_detail::json, outputs = f.outputs::json, completed_at = f.completed_at,
          lease_owner = NULL,
          lease_until = CASE WHEN runs.wakes > f.wakes_seen THEN now() ELSE f.lease_until END
-    FROM unnest($35::text[], $36::text[], $37::text[], $38::text[], $39::text[], $40::text[], $41::timestamptz[],
-                $42::timestamptz[], $43::integer[])
+    FROM unnest($41::text[], $42::text[], $43::text[], $44::text[], $45::text[], $46::text[], $47::timestamptz[],
+                $48::timestamptz[], $49::integer[])
       AS f(run_id, status, status_reason, error, error_detail, outputs, completed_at, lease_until, wakes_seen)
    WHERE runs.run_id = f.run_id AND (f.run_id IN (SELECT run_id FROM held)) IS TRUE
 )
@@ -71,22 +74,38 @@ export interface PreparedEntry {
   entry: JournalEntry;
 }
 
-/** The columns of COMMIT_STATEMENT, filled row by row and handed over as arrays. */
+/** A visit's row as the whole commit leaves it. */
+interface CommittedVisit {
+  runId: string;
+  sortOrder: number;
+  /** When it begins within the commit. */
+  begun: { visit: VisitRow; at: string } | null;
+  change: VisitChange | null;
+  at: string;
+}
+
+/**
+ * The columns of COMMIT_STATEMENT, filled row by row and handed over as arrays. Several entries of a run may share the
+ * commit, and no part of one statement sees what another part writes: of two updates of a row PostgreSQL takes any one,
+ * and an update finds no row that is being inserted. So each visit and each run has one row here, as the last entry
+ * leaves it.
+ */
 export function commitParameters(entries: readonly PreparedEntry[]): unknown[][] {
-  const held: [unknown[], unknown[]] = [[], []];
-  const seen = new Set<string>();
-  const begun = columns(12);
-  const changed = columns(11);
+  const held = new Map<string, number>();
+  const visits = new Map<string, CommittedVisit>();
+  const ends = new Map<string, unknown[]>();
   const recorded = columns(9);
-  const ended = columns(9);
   for (const { runId, epoch, at, firstSeq, projections, entry } of entries) {
-    if (!seen.has(runId)) {
-      seen.add(runId);
-      held[0].push(runId);
-      held[1].push(epoch);
+    held.set(runId, epoch);
+    for (const visit of entry.begun ?? []) {
+      const { sortOrder } = visit;
+      visits.set(`${runId} ${sortOrder}`, { runId, sortOrder, begun: { visit, at }, change: null, at });
     }
-    for (const visit of entry.begun ?? []) push(begun, begunRow(runId, at, visit));
-    for (const change of entry.changed ?? []) push(changed, changedRow(runId, at, change));
+    for (const change of entry.changed ?? []) {
+      const key = `${runId} ${change.sortOrder}`;
+      const begun = visits.get(key)?.begun ?? null;
+      visits.set(key, { runId, sortOrder: change.sortOrder, begun, change, at });
+    }
     projections.forEach((event, index) => {
       push(recorded, [
         runId,
@@ -100,13 +119,25 @@ export function commitParameters(entries: readonly PreparedEntry[]): unknown[][]
         event.payload,
       ]);
     });
-    if (entry.end) push(ended, endRow(runId, at, entry.end));
-    else if (entry.rest) push(ended, restRow(runId, entry.rest));
+    if (entry.end) ends.set(runId, endRow(runId, at, entry.end));
+    else if (entry.rest) ends.set(runId, restRow(runId, entry.rest));
   }
-  return [...held, ...begun, ...changed, ...recorded, ...ended];
+  const begun = columns(18);
+  const changed = columns(11);
+  const ended = columns(9);
+  for (const visit of visits.values()) {
+    if (visit.begun) push(begun, begunRow(visit, visit.begun));
+    else if (visit.change) push(changed, changedRow(visit, visit.change));
+  }
+  for (const row of ends.values()) push(ended, row);
+  return [[...held.keys()], [...held.values()], ...begun, ...changed, ...recorded, ...ended];
 }
 
-function begunRow(runId: string, at: string, visit: VisitRow): unknown[] {
+function begunRow(
+  { runId, change, at }: CommittedVisit,
+  { visit, at: startedAt }: NonNullable<CommittedVisit['begun']>,
+): unknown[] {
+  const left = change ?? { ...visit, attempt: 1, errorCode: null, waiting: null, tokens: 0, toolCalls: 0 };
   return [
     runId,
     visit.sortOrder,
@@ -114,16 +145,22 @@ function begunRow(runId: string, at: string, visit: VisitRow): unknown[] {
     visit.nodeId,
     visit.nodeType,
     visit.iterSeq,
-    visit.status,
     `{${visit.predecessors.join(',')}}`,
     visit.skippedBecause && `{${visit.skippedBecause.join(',')}}`,
-    json(visit.envelope),
-    visit.chosenHandle ?? null,
+    startedAt,
+    left.status,
+    left.attempt,
+    json(left.envelope),
+    left.chosenHandle ?? null,
+    left.errorCode ?? null,
+    json(left.waiting),
+    left.tokens,
+    left.toolCalls,
     at,
   ];
 }
 
-function changedRow(runId: string, at: string, change: VisitChange): unknown[] {
+function changedRow({ runId, at }: CommittedVisit, change: VisitChange): unknown[] {
   return [
     runId,
     change.sortOrder,

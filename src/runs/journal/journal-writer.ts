@@ -53,8 +53,10 @@ export class JournalWriter {
   async #commitTogether(batch: readonly JournalMember[]): Promise<readonly MemberOutcome<void>[]> {
     const at = new Date().toISOString();
     const nextSeq = new Map<RunJournal, number>();
+    const newest = newestEpochs(batch);
     const prepared: (PreparedEntry | null)[] = batch.map(({ journal, entry }) => {
-      if (journal.refused) return null;
+      // Whoever took the run over shares the commit: the statement asks for one epoch a run.
+      if (journal.refused || journal.epoch !== newest.get(journal.runId)) return null;
       const firstSeq = nextSeq.get(journal) ?? journal.committedSeq + 1;
       nextSeq.set(journal, firstSeq + entry.events.length);
       return journal.prepare(entry, firstSeq, at);
@@ -84,6 +86,14 @@ export class JournalWriter {
       throw isConnectionError(error) ? new JournalUnavailableError(error) : error;
     }
   }
+}
+
+function newestEpochs(batch: readonly JournalMember[]): ReadonlyMap<string, number> {
+  const newest = new Map<string, number>();
+  for (const { journal } of batch) {
+    newest.set(journal.runId, Math.max(journal.epoch, newest.get(journal.runId) ?? 0));
+  }
+  return newest;
 }
 
 function asError(error: unknown): Error {
