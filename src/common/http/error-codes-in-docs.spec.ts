@@ -5,6 +5,9 @@ import { ERROR_STATUS } from './error-status.js';
 /** Nothing answers it yet: contract.md has it for candidates. */
 const NOT_EMITTED = ['UNPROCESSABLE'];
 
+/** Statuses of requests that HTTP itself refuses; they share a code. */
+const REFUSED_HEADS = [408, 417, 431];
+
 /** `[code, status]` of the rows of the tables that begin with a status. */
 function codesOf(page: string): [string, number][] {
   const text = readFileSync(path.resolve(import.meta.dirname, '../../../docs', page), 'utf8');
@@ -14,6 +17,7 @@ function codesOf(page: string): [string, number][] {
     .flatMap((line) => {
       const [, statuses = '', codes = ''] = line.split('|');
       const numbers = [...statuses.matchAll(/\d{3}/g)].map(([status]) => Number(status));
+      if (String(numbers) === String(REFUSED_HEADS)) return [];
       return [...codes.matchAll(/`([A-Z_]+)`/g)].map(([, code = ''], at): [string, number] => [
         code,
         numbers[at] ?? numbers[0] ?? 0,
