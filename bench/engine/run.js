@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { buildWhenStale } from '../../scripts/build.js';
+import { singleInserts } from './pgbench.js';
 import { median } from './workloads.js';
 
 const HERE = import.meta.dirname;
@@ -112,6 +113,12 @@ function costTable({ chain, chain64, fan, loop, insertMillis, loopMillisPerVisit
   ].join('\n');
 }
 
+function limitLine(inserts) {
+  if (!inserts) return 'pgbench is not installed: the limit of PostgreSQL itself was not measured.';
+  const figures = inserts.map(({ clients, perSecond }) => `${clients} clients ${perSecond.toFixed(0)}`);
+  return `pgbench, single durable inserts/s: ${figures.join(', ')}.`;
+}
+
 buildWhenStale();
 const wanted = values.engines.split(',');
 const peers = wanted.some((name) => name !== 'agent-management') && installPeers();
@@ -137,6 +144,7 @@ try {
   });
   console.log(`\n${table(results)}\n`);
   console.log(costTable(lastJsonLine('costs.js', [await createDatabase(server.url, 'bench_costs')])));
+  console.log(limitLine(await singleInserts(await createDatabase(server.url, 'bench_limit'))));
 } finally {
   await server.close();
 }

@@ -68,4 +68,23 @@ describe('GroupCommit', () => {
     await group.idle();
     expect(sizes).toEqual([2, 2, 1]);
   });
+
+  it('keeps many writers in two groups, so that one prepares while the other is committed', async () => {
+    const sizes: number[] = [];
+    const group = new GroupCommit<number>(
+      async (batch) => {
+        sizes.push(batch.length);
+        await new Promise((resolve) => setImmediate(resolve));
+        return allOk(batch);
+      },
+      { maxBatch: 512, isFatal: () => false },
+    );
+    const write = async (): Promise<void> => {
+      for (let at = 0; at < 20; at += 1) await group.submit(at);
+    };
+    await Promise.all(Array.from({ length: 64 }, write));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(64 * 20);
+    const steady = sizes.slice(4, 36);
+    expect([Math.min(...steady), Math.max(...steady)]).toEqual([32, 32]);
+  });
 });

@@ -9,6 +9,15 @@ export interface GroupCommitOptions {
   isFatal: (error: unknown) => boolean;
 }
 
+/** A commit under way. */
+interface Committing<T, R> {
+  readonly batch: readonly Waiting<T, R>[];
+  readonly outcomes: Promise<readonly MemberOutcome<R>[]>;
+}
+
+/** From so many writers on, a commit leaves half of them for the next one. */
+const SPLIT_FROM = 16;
+
 interface Waiting<T, R> {
   readonly member: T;
   readonly settle: (outcome: MemberOutcome<R>) => void;
@@ -18,6 +27,10 @@ interface Waiting<T, R> {
  * Lets many writers share one commit: whatever arrives while a commit is under way goes into the next one, in
  * order of arrival. Latency stays one commit, throughput grows with load. When a shared commit fails, its members
  * are tried one by one, so that one bad row fails one member (decision 44).
+ *
+ * Many writers that each wait for their commit before they write again would all end up in the same one, and this
+ * process and the database would take turns in doing nothing. So they are kept in two groups: while one's commit is
+ * under way, the other prepares its next.
  */
 export class GroupCommit<T, R = void> {
   #waiting: Waiting<T, R>[] = [];
@@ -48,26 +61,38 @@ export class GroupCommit<T, R = void> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.options.maxBatch);
-      await this.#commitTogether(batch);
+    let committing = this.#commitNext(0);
+    while (committing) {
+      const { batch, outcomes } = committing;
+      const reached = await outcomes;
+      // First, so that the database is at work while those that are settled now act.
+      committing = this.#commitNext(batch.length);
+      batch.forEach(({ settle }, at) => settle(reached[at] ?? { ok: false, error: new Error('no outcome') }));
     }
     this.#running = null;
   }
 
-  async #commitTogether(batch: readonly Waiting<T, R>[]): Promise<void> {
+  /** `settled`: how many of the last commit are likely to come again. */
+  #commitNext(settled: number): Committing<T, R> | null {
+    const writers = this.#waiting.length + settled;
+    const share = writers < SPLIT_FROM ? writers : Math.ceil(writers / 2);
+    const batch = this.#waiting.splice(0, Math.min(share, this.options.maxBatch));
+    if (batch.length === 0) return null;
+    return { batch, outcomes: this.#outcomesOf(batch.map(({ member }) => member)) };
+  }
+
+  /** Never rejects. */
+  async #outcomesOf(members: readonly T[]): Promise<readonly MemberOutcome<R>[]> {
     try {
-      const outcomes = await this.commit(batch.map(({ member }) => member));
-      batch.forEach(({ settle }, at) =>
-        settle(outcomes[at] ?? { ok: false, error: new Error('no outcome') }),
-      );
+      return await this.commit(members);
     } catch (error) {
-      if (batch.length > 1 && !this.options.isFatal(error)) {
-        for (const one of batch) await this.#commitTogether([one]);
-        return;
+      if (members.length > 1 && !this.options.isFatal(error)) {
+        const outcomes: MemberOutcome<R>[] = [];
+        for (const member of members) outcomes.push(...(await this.#outcomesOf([member])));
+        return outcomes;
       }
       const reason = error instanceof Error ? error : new Error(String(error));
-      for (const { settle } of batch) settle({ ok: false, error: reason });
+      return members.map(() => ({ ok: false, error: reason }));
     }
   }
 }

@@ -1,7 +1,8 @@
 import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { RecordedRunEvent } from '../../events/run-event.js';
-import { COMMIT_STATEMENT, commitParameters, type PreparedEntry } from './commit-statement.js';
+import { commitParameters, type PreparedEntry } from './commit-parameters.js';
+import { COMMIT_STATEMENT } from './commit-statement.js';
 import type { JournalConnection } from './journal-connection.js';
 import { JournalUnavailableError } from './journal-errors.js';
 import { RunJournal, type JournalMember } from './run-journal.js';

@@ -1,4 +1,5 @@
-import { COMMIT_STATEMENT, commitParameters } from '../../../src/runs/journal/commit-statement.js';
+import { commitParameters } from '../../../src/runs/journal/commit-parameters.js';
+import { COMMIT_STATEMENT } from '../../../src/runs/journal/commit-statement.js';
 import { JournalConnection } from '../../../src/runs/journal/journal-connection.js';
 import { createTestDatabase } from '../../support/test-database.js';
 
