@@ -82,8 +82,7 @@ export class VisitRecords {
     }
     if (!log.full) return { entries: log.entries, truncated: false };
     const lastTodo = await this.#lastTodo(runId, visitUuid, nodeId);
-    const entries = log.entries.filter(({ type }) => type !== 'TODO_UPDATE');
-    return { entries: lastTodo ? [...entries, lastTodo] : entries, truncated: true };
+    return { entries: withLast(log.entries, lastTodo), truncated: true };
   }
 
   async #lastTodo(runId: string, visitUuid: string, nodeId: string): Promise<LogEntry | null> {
@@ -95,6 +94,14 @@ export class VisitRecords {
     );
     return row ? toLogEntry('TODO_UPDATE', row.payload) : null;
   }
+}
+
+/** The entries in their order, with the last todo list behind them where it came after what is shown. */
+function withLast(entries: readonly LogEntry[], lastTodo: LogEntry | null): readonly LogEntry[] {
+  const shown = entries.findLast(({ type }) => type === 'TODO_UPDATE');
+  if (!lastTodo || (shown?.timestamp === lastTodo.timestamp && shown.detail === lastTodo.detail))
+    return entries;
+  return [...entries.slice(0, ANSWERED_LOG_LIMITS.maxEntries - 1), lastTodo];
 }
 
 function lineageAmong(nodes: readonly VisitNode[], visitUuid: string): Lineage | null {

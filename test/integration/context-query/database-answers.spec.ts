@@ -115,6 +115,23 @@ test('a log too long for memory is answered in full from the database', async ()
   expect((toolCalls as object[])[29]).toEqual({ tool: 't29', args: '字'.repeat(30_000) });
 });
 
+test('a todo list among what is shown of a long log stays in its place', async () => {
+  const run = new RecordedRun();
+  const talker = run.begin('talker');
+  run.log(talker, { type: 'info', message: 'first' }, { type: 'todo', todos: ['only'] });
+  for (let at = 0; at < 10_050; at += 1) run.log(talker, { type: 'info', message: `${at}` });
+  run.end(talker);
+  const caller = run.begin('caller', [talker]);
+  await storeRuns(database.dataSource, run);
+  publish(run);
+  const meta = await ask(run, caller, 'meta', { nodeId: 'talker' });
+  expect(meta).toMatchObject({ todoList: ['only'], truncated: true });
+  const { logs } = meta as { logs: object[] };
+  expect(logs).toHaveLength(10_000);
+  expect(logs.slice(0, 3)).toMatchObject([{ message: 'first' }, { type: 'TODO_UPDATE' }, { message: '0' }]);
+  expect(logs.at(-1)).toMatchObject({ type: 'INFO', message: '9997' });
+}, 60_000);
+
 test('a log too long for an answer is cut, says so, and keeps its last todo list', async () => {
   const run = new RecordedRun();
   const talker = run.begin('talker');
@@ -127,5 +144,8 @@ test('a log too long for an answer is cut, says so, and keeps its last todo list
   publish(run);
   const meta = await ask(run, caller, 'meta', { nodeId: 'talker' });
   expect(meta).toMatchObject({ todoList: ['last'], truncated: true });
-  expect((meta as { logs: object[] }).logs).toHaveLength(10_000);
+  const { logs } = meta as { logs: object[] };
+  expect(logs).toHaveLength(10_000);
+  expect(logs.slice(0, 2)).toMatchObject([{ type: 'TODO_UPDATE', detail: '["first"]' }, { message: '0' }]);
+  expect(logs.slice(-2)).toMatchObject([{ message: '9997' }, { type: 'TODO_UPDATE', detail: '["last"]' }]);
 }, 60_000);
