@@ -209,9 +209,9 @@ describe('loadConfig', () => {
       /keys\[0\]: needs exactly one/,
     ],
     [
-      'cluster mode on the embedded PostgreSQL',
-      { REDIS_URL: 'redis://127.0.0.1' },
-      /redis-url: cluster mode needs database-url/,
+      'cluster mode, which is not there',
+      { REDIS_URL: 'redis://127.0.0.1', DATABASE_URL: 'postgres://127.0.0.1/x', ROLE: 'worker' },
+      /redis-url: cluster mode is not in this version[^]*role: cluster mode is not in this version/,
     ],
     [
       'a context listener that is not loopback',

@@ -66,12 +66,13 @@ function secretProblem(
   }
 }
 
-function clusterProblems({ redisUrl, databaseUrl, role }: AppConfig): ConfigProblem[] {
-  if (databaseUrl !== null) return [];
-  const needs = 'needs database-url (DATABASE_URL): the embedded PostgreSQL serves one process only';
+/** Who asks for a worker or for Redis must not get a server that does everything by itself. */
+function clusterProblems({ redisUrl, role }: AppConfig): ConfigProblem[] {
+  const message =
+    'cluster mode is not in this version; leave it unset. Servers that share database-url share the runs';
   return [
-    ...(redisUrl !== null ? [{ key: 'redis-url', message: `cluster mode ${needs}` }] : []),
-    ...(role !== 'all' ? [{ key: 'role', message: `${role} ${needs}` }] : []),
+    ...(redisUrl !== null ? [{ key: 'redis-url', message }] : []),
+    ...(role !== 'all' ? [{ key: 'role', message }] : []),
   ];
 }
 
