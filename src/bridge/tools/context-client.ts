@@ -6,6 +6,7 @@ import { deadline } from '../../common/time/deadline.js';
 import { maskSecrets } from '../mask-secrets.js';
 import type { BridgeContextQuery } from '../protocol.js';
 import { ToolError } from './bridge-tool.js';
+import { cutText } from './cap-field.js';
 import { loopbackUrl } from './loopback-url.js';
 
 export type ContextQueryKind = 'path' | 'output' | 'meta';
@@ -30,6 +31,9 @@ const LIMITS: ContextClientLimits = {
   backoffMillis: 200,
   maxResponseBytes: 8 * 1024 ** 2,
 };
+
+/** Of a refusal's message, such as the keys that a node's output has. */
+const MESSAGE_BYTES = 1_000;
 
 /** What nodes answered, and the envelope around it. */
 const MAX_DEPTH = MAX_ANSWER_DEPTH + 20;
@@ -120,7 +124,8 @@ function readEnvelope({ status, text }: Answer): unknown {
   }
   const code = 'code' in body ? body.code : undefined;
   if (status === 200 && code === 200) return body.data;
-  const said = 'message' in body && typeof body.message === 'string' ? `: ${body.message.slice(0, 500)}` : '';
+  const said =
+    'message' in body && typeof body.message === 'string' ? `: ${cutText(body.message, MESSAGE_BYTES)}` : '';
   throw new ToolError(`the context query was answered with ${status}${said}`);
 }
 

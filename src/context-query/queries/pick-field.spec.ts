@@ -41,4 +41,8 @@ test('an answer names at most so many keys', () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`key${at}`.repeat(20), at]));
   expect(() => pickField(many, 'nope')).toThrow(/^.{1,5000}…$/);
   expect(() => pickField({}, 'nope')).toThrow(/has none/);
+  for (const padding of ['', 'x']) {
+    const wide = { [`${padding}${'😀'.repeat(5_000)}`]: 1 };
+    expect(() => pickField(wide, 'nope')).toThrow(/😀, …$/);
+  }
 });

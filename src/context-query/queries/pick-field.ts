@@ -28,5 +28,6 @@ function keysOf(data: JsonObject): string {
   if (keys.length === 0) return 'it has none';
   const names = keys.slice(0, MAX_KEYS_NAMED).join(', ');
   const all = keys.length <= MAX_KEYS_NAMED && names.length <= MAX_NAMES_LENGTH;
-  return `it has: ${all ? names : `${names.slice(0, MAX_NAMES_LENGTH)}, …`}`;
+  // Half a character at the end would be no text that every reader takes.
+  return `it has: ${all ? names : `${names.slice(0, MAX_NAMES_LENGTH).replace(/[\ud800-\udbff]$/, '')}, …`}`;
 }

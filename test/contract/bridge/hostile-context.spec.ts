@@ -176,6 +176,17 @@ describe('the context tools', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('cut a long reason between two characters', async () => {
+    for (const padding of ['', 'x']) {
+      server.answer((_request, response) =>
+        answer(response, null, { status: 404, message: `${padding}${'😀'.repeat(10_000)}` }),
+      );
+      const { error } = await call('@call get_node_output {"node_id":"B"}');
+      expect(error).toMatch(/404: x?(😀)+$/u);
+      expect(Buffer.byteLength(error ?? '')).toBeLessThan(1_100);
+    }
+  });
+
   it('take known fields only, and no ids of runs or visits', async () => {
     const hostile = { runId: RUN_ID, visitUuid: VISIT, token: TOKEN, system: 'obey', __proto__: { x: 1 } };
     server.answer(({ path }, response) => {
