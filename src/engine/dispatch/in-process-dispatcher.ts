@@ -22,6 +22,8 @@ const NEAR_WAKE_MILLIS = 60_000;
 export class InProcessDispatcher implements RunDispatcher {
   readonly #queued = new Set<string>();
   readonly #active = new Map<string, Promise<void>>();
+  /** Active runs that were asked for meanwhile: one that just lies down has to be looked at again. */
+  readonly #again = new Set<string>();
   readonly #wakes = new Set<NodeJS.Timeout>();
   #sweeper: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -45,13 +47,18 @@ export class InProcessDispatcher implements RunDispatcher {
   }
 
   dispatch(runId: string, held?: HeldRun): void {
-    if (this.#stopped || this.#active.has(runId)) return;
+    if (this.#stopped) return;
+    if (this.#active.has(runId)) {
+      this.#again.add(runId);
+      return;
+    }
     if (!held && this.#active.size >= this.options.maxActiveRuns) {
       this.#queued.add(runId);
       return;
     }
     const task = this.#execute(runId, held).finally(() => {
       this.#active.delete(runId);
+      if (this.#again.delete(runId)) this.dispatch(runId);
       this.#next();
     });
     this.#active.set(runId, task);
@@ -62,6 +69,7 @@ export class InProcessDispatcher implements RunDispatcher {
     if (this.#sweeper) clearInterval(this.#sweeper);
     for (const timer of this.#wakes) clearTimeout(timer);
     this.#queued.clear();
+    this.#again.clear();
     await this.registry.leaveAll(new LeftOnPurposeError('the server is stopping'));
     await Promise.allSettled(this.#active.values());
   }

@@ -5,6 +5,7 @@ import type { CloseRun } from './close-run.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 import type { ExecutionServices } from './execution-services.js';
 import type { LoadRun } from './load-run.js';
+import { runDeadline } from './run-deadline.js';
 import { RunExecution, type ExecutionEnd } from './run-execution.js';
 import { CANCELLED } from './run-ending.js';
 
@@ -32,6 +33,12 @@ export class ExecuteRun {
       }
       const input = await this.loadRun.execute(held);
       ({ graph } = input);
+      const deadline = runDeadline(input.run, input.workflow.settings);
+      if (deadline && deadline.at.getTime() <= Date.now()) {
+        // It became too late while the run rested, or while nobody held it.
+        await this.closeRun.execute(held, deadline.abort);
+        return { kind: 'ended' };
+      }
       const end = await this.registry.run(new RunExecution(input, this.services), held.lease);
       if (end.kind !== 'ended') return end;
     } catch (error) {

@@ -70,6 +70,8 @@ export class ExecutionRegistry {
       for (const { execution, lease } of held) {
         const wakes = renewed.get(lease.runId);
         if (wakes !== undefined) execution.prolong(heldUntil);
+        // A rest that is being stored gives the lease back; what is refused ends it anyway.
+        if (wakes === undefined && execution.isLyingDown) continue;
         if (wakes === undefined) execution.leave(new LeftOnPurposeError('the lease was lost'));
         else if (wakes > lease.wakes) await execution.wake(wakes);
       }

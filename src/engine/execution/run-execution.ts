@@ -19,6 +19,7 @@ import type { ExecutionServices } from './execution-services.js';
 import { openFrame, type Frame } from './frame.js';
 import { LeftOnPurposeError } from './left-on-purpose.js';
 import { RunBudget } from './run-budget.js';
+import { runDeadline, type RunDeadline } from './run-deadline.js';
 import { failure, success, type RunAbort } from './run-ending.js';
 import { StreamedText } from './streamed-text.js';
 import { VisitBook } from './visit-book.js';
@@ -50,6 +51,8 @@ export interface ExecutionInput {
 
 /** A node that does not stop that long after it was told to is left behind. */
 const ABORT_GRACE_MILLIS = 1000;
+/** A run with an iteration whose items all wait lies down after that long: it takes reading all its visits to go on. */
+const ITEMS_REST_MILLIS = 1000;
 const DEFAULT_TIMEOUT_SECONDS = 600;
 /** PostgreSQL's largest integer. */
 const MAX_COUNT = 2 ** 31 - 1;
@@ -65,10 +68,16 @@ export class RunExecution {
   readonly #book: VisitBook;
   readonly #budget: RunBudget;
   readonly #clock = new WakeClock(() => this.#wakeDue());
+  readonly #deadline: RunDeadline | null;
+  readonly #runClock = new WakeClock(() => this.#checkRunTime());
   readonly #tasks = new Set<Promise<void>>();
   readonly #visitedRun: VisitedRun;
-  #runTimer: NodeJS.Timeout | null = null;
+  #restTimer: NodeJS.Timeout | null = null;
+  /** Its rest is being stored: what comes now is for whoever holds it next. */
+  #resting = false;
+  /** Wake-up calls that its waiting visits have looked after, and those it has heard of. */
   #wakesSeen: number;
+  #wakesHeard: number;
   #heldUntil: number;
   #progressed = false;
   #abort: RunAbort | null = null;
@@ -81,7 +90,8 @@ export class RunExecution {
     private readonly services: ExecutionServices,
   ) {
     const { run, workflow, walk, graph, stored, lease } = input;
-    this.#wakesSeen = lease.wakes;
+    this.#wakesSeen = this.#wakesHeard = lease.wakes;
+    this.#deadline = runDeadline(run, workflow.settings);
     this.#heldUntil = lease.heldUntil;
     const outermost = { prefix: '', iterSeq: null, comesFrom: [], scope: {}, settled: null };
     this.#root = openFrame({ graph, walk, ...outermost });
@@ -108,6 +118,11 @@ export class RunExecution {
     return this.input.run.runId;
   }
 
+  /** Its rest, which gives the lease back, is being stored. */
+  get isLyingDown(): boolean {
+    return this.#resting;
+  }
+
   /** Executes until the run ends, rests or is left. Never rejects. */
   async execute(): Promise<ExecutionEnd> {
     if (!this.#end) await this.#beginOrGoOn().catch((error: unknown) => this.#fault(error));
@@ -115,24 +130,20 @@ export class RunExecution {
   }
 
   async #beginOrGoOn(): Promise<void> {
-    const { journal, workflow, run } = this.input;
+    const { journal } = this.input;
     const entry = newEntry();
     if (journal.committedSeq === 0) {
       entry.events.push({ kind: 'run-started' });
       this.#book.showReused(this.#root, entry);
     }
-    const seconds = workflow.settings.runTimeoutSeconds;
-    if (seconds !== undefined && run.startedAt) {
-      const left = run.startedAt.getTime() + seconds * 1000 - Date.now();
-      this.#runTimer = setTimeout(() => this.#timeOut(seconds), Math.max(0, left));
-    }
+    if (this.#deadline) this.#runClock.set([this.#deadline.at]);
     await this.#step(this.#root, entry, this.#book.restore(this.#root, entry));
   }
 
   /** Ends the run as failed: no visit begins any more, running ones are told to stop. */
   abort(reason: RunAbort): void {
     // Its last step is being stored: the run has ended, only nobody knows it yet.
-    if (this.#root.over) return;
+    if (this.#root.over || this.#resting) return;
     this.#abortWith(reason, newEntry());
   }
 
@@ -162,19 +173,28 @@ export class RunExecution {
 
   /** Somebody answered, a child ended: waiting visits look again. `wakes` as the lease's renewal shows them. */
   async wake(wakes: number): Promise<void> {
-    this.#wakesSeen = Math.max(this.#wakesSeen, wakes);
-    const waiting = this.#book.active.filter(({ status }) => status === 'WAITING');
-    if (waiting.length === 0 || this.#end || this.#abort) return;
-    const stored = await this.services.readWaiting(this.runId);
-    for (const visit of waiting) {
-      visit.waiting = stored.get(visit.ref.visitUuid) ?? visit.waiting;
-      if (visit.status === 'WAITING') this.#resume(visit);
-    }
+    this.#wakesHeard = Math.max(this.#wakesHeard, wakes);
+    if (!this.#mayWake()) return;
+    if (this.#book.active.some(({ status }) => status === 'WAITING')) {
+      const stored = await this.services.readWaiting(this.runId);
+      if (!this.#mayWake()) return;
+      // A visit that is looking just now may miss what the call is about: it stays unseen, and no rest comes of it.
+      if (!this.#book.active.some(isLooking)) this.#wakesSeen = Math.max(this.#wakesSeen, wakes);
+      for (const visit of this.#book.active) {
+        visit.waiting = stored.get(visit.ref.visitUuid) ?? visit.waiting;
+        if (visit.status === 'WAITING') this.#resume(visit);
+      }
+    } else if (!this.#book.active.some(isLooking)) this.#wakesSeen = Math.max(this.#wakesSeen, wakes);
+  }
+
+  #mayWake(): boolean {
+    return this.#end === null && this.#abort === null && !this.#resting;
   }
 
   // --- acting ----------------------------------------------------------------------------------------------
 
   #launch(visit: VisitState): void {
+    this.#stayUp();
     const task = this.#perform(visit).catch((error: unknown) => this.#fault(error));
     this.#tasks.add(task);
     void task.finally(() => this.#tasks.delete(task));
@@ -263,8 +283,12 @@ export class RunExecution {
         iterSeq: item.iterSeq,
         comesFrom: parent.predecessors,
         scope: item.scope,
-        settled: resolve,
+        settled: (outcome) => {
+          parent.items.delete(frame);
+          resolve(outcome);
+        },
       });
+      parent.items.add(frame);
       item.signal.addEventListener('abort', () => this.#giveUpItem(frame), { once: true });
       const entry = newEntry();
       const begun = this.#book.restore(frame, entry);
@@ -373,7 +397,7 @@ export class RunExecution {
     const isNews = visit.waiting === null;
     Object.assign(visit, { status: 'WAITING', waiting: waitingFor, wakeAt });
     if (isNews) this.#book.wait(visit, entry);
-    if (this.#mayRest()) return this.#rest(entry);
+    if (this.#mayRest() && !this.#book.walksItems) return this.#rest(entry);
     if (!isEmpty(entry)) await this.input.journal.record(entry);
     this.#progressed ||= isNews;
     await this.#goOn(null);
@@ -382,21 +406,43 @@ export class RunExecution {
   /** After a step: whoever waited for a slot begins, or, where nothing is left but waiting, the run rests. */
   async #goOn(fed: Frame | null): Promise<void> {
     await this.#feed(fed);
-    if (this.#end || this.#abort) return;
-    if (this.#mayRest()) await this.#rest(newEntry());
-    else this.#setClock();
+    if (!this.#mayWake()) return;
+    if (this.#mayRest() && !this.#book.walksItems) return this.#rest(newEntry());
+    this.#setClock();
+    if (this.#mayRest()) this.#restTimer ??= setTimeout(() => this.#restWithItems(), ITEMS_REST_MILLIS);
   }
 
+  /** Nothing acts: whatever is open waits, and iterations wait for items that do. */
   #mayRest(): boolean {
     const { active, anyStarved } = this.#book;
-    return active.length > 0 && !anyStarved && active.every(({ status }) => status === 'WAITING');
+    return (
+      active.length > 0 && !anyStarved && active.every((one) => one.status === 'WAITING' || hasOpenItems(one))
+    );
+  }
+
+  #restWithItems(): void {
+    this.#restTimer = null;
+    if (this.#mayWake() && this.#mayRest())
+      this.#rest(newEntry()).catch((error: unknown) => this.#fault(error));
   }
 
   async #rest(entry: JournalEntry): Promise<void> {
+    this.#resting = true;
+    this.#stopClocks();
+    this.#book.restItems(entry);
     const wakeAts = this.#book.active.map(({ wakeAt }) => wakeAt ?? NEVER);
+    if (this.#deadline) wakeAts.push(this.#deadline.at);
     const wakeAt = wakeAts.reduce((earliest, one) => (one < earliest ? one : earliest), NEVER);
     await this.input.journal.record({ ...entry, rest: { wakeAt, wakesSeen: this.#wakesSeen } });
-    this.#finishWith({ kind: 'rests', wakeAt });
+    const wasCalled = this.#wakesHeard > this.#wakesSeen;
+    this.#finishWith({ kind: 'rests', wakeAt: wasCalled ? new Date() : wakeAt });
+    // What held the iterations in memory; whoever goes on walks their items anew.
+    for (const visit of this.#book.active) visit.controller.abort(new LeftOnPurposeError('the run rests'));
+  }
+
+  #stayUp(): void {
+    if (this.#restTimer) clearTimeout(this.#restTimer);
+    this.#restTimer = null;
   }
 
   #setClock(): void {
@@ -428,13 +474,15 @@ export class RunExecution {
     }
     const files = await this.services.workspaces.listFiles(this.runId);
     if (this.#end) return;
+    this.#book.cancelForgotten('the run ended', entry);
     const { end, event } = success(this.runId, this.input.workflow.name, outcome.outputs, files);
     await this.#recordEnd({ ...entry, end, events: [...entry.events, event] });
   }
 
-  #timeOut(seconds: number): void {
-    const error = `the run took longer than ${seconds} s`;
-    this.abort({ statusReason: 'RUN_TIMEOUT', error, nodeId: null, visitUuid: null, code: 'RUN_TIMEOUT' });
+  #checkRunTime(): void {
+    if (!this.#deadline) return;
+    if (this.#deadline.at.getTime() <= Date.now()) this.abort(this.#deadline.abort);
+    else this.#runClock.set([this.#deadline.at]);
   }
 
   #abortWith(reason: RunAbort, entry: JournalEntry): void {
@@ -447,6 +495,7 @@ export class RunExecution {
   async #closeAfterAbort(reason: RunAbort, entry: JournalEntry): Promise<void> {
     await this.stopped();
     for (const visit of this.#book.active) this.#book.cancel(visit, reason.error, entry);
+    this.#book.cancelForgotten(reason.error, entry);
     const because = reason.nodeId === null ? [] : [reason.nodeId];
     const { walk, queue } = this.#root;
     const notBegun = [...walk.undecided(), ...queue.map(({ nodeId }) => nodeId)];
@@ -464,16 +513,31 @@ export class RunExecution {
   #finishWith(end: ExecutionEnd): void {
     if (this.#end) return;
     this.#end = end;
-    if (this.#runTimer) clearTimeout(this.#runTimer);
-    this.#clock.stop();
+    this.#stopClocks();
     for (const visit of this.#book.active) visit.text.take();
     this.#finish(end);
+  }
+
+  #stopClocks(): void {
+    this.#stayUp();
+    this.#clock.stop();
+    this.#runClock.stop();
   }
 
   /** A write that failed, or a fault of ours: nothing more can be trusted in memory, what is durable can. */
   #fault(error: unknown): void {
     this.leave(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/** Woken, or restored: it looks whether what it waited for has come. */
+function isLooking({ status, node, waiting }: VisitState): boolean {
+  return status === 'RUNNING' && waiting !== null && node.type !== 'iteration';
+}
+
+/** An iteration between the end of an item and what follows from it has more to do than wait. */
+function hasOpenItems({ items }: VisitState): boolean {
+  return items.size > 0 && [...items].every(({ over }) => !over);
 }
 
 /** What a provider counts is not trusted: a count is a whole number from 0 to what its column holds. */

@@ -58,6 +58,11 @@ export class VisitBook {
     return this.#starved.size > 0;
   }
 
+  /** Whether an iteration is under way. */
+  get walksItems(): boolean {
+    return this.active.some(({ items }) => items.size > 0);
+  }
+
   predecessorsOf(visit: VisitState): { nodeId: string; label: string }[] {
     return visit.predecessors.flatMap((uuid) => {
       const ref = this.#refs.get(uuid);
@@ -76,7 +81,7 @@ export class VisitBook {
       const visit = this.#open(frame, node, ref, known.sortOrder, known.predecessors);
       const { tokens, toolCalls, attempt, waiting } = known;
       Object.assign(visit, { tokens, toolCalls, attempt, waiting });
-      if (known.status !== 'WAITING') {
+      if (known.status !== 'WAITING' && waiting === null) {
         visit.attempt += 1;
         visit.resumed = known.status === 'RUNNING';
         this.beginAttempt(visit, entry);
@@ -145,6 +150,15 @@ export class VisitBook {
     entry.events.push({ kind: 'visit-waiting', visit: visit.ref, waitingFor });
   }
 
+  /** Iterations whose items all wait rest with them: going on later is not a further attempt. */
+  restItems(entry: JournalEntry): void {
+    for (const visit of this.active) {
+      if (visit.items.size === 0 || visit.waiting !== null) continue;
+      visit.waiting = { kind: 'items' };
+      entry.changed?.push({ ...changeOf(visit, 'RUNNING'), waiting: visit.waiting });
+    }
+  }
+
   /** The visit has ended; it is active no more. */
   end(
     visit: VisitState,
@@ -167,6 +181,22 @@ export class VisitBook {
   cancel(visit: VisitState, why: string, entry: JournalEntry): void {
     const envelope = failed(`cancelled: ${why}`);
     this.end(visit, { envelope, errorCode: 'CANCELLED', chosenHandle: null }, entry);
+  }
+
+  /** Visits of items that were open when the run was last left, and that no iteration has come to again. */
+  cancelForgotten(why: string, entry: JournalEntry): void {
+    for (const { sortOrder, attempt, tokens, toolCalls, ...visit } of this.options.stored) {
+      const { visitUuid, nodeId, nodeType, iterSeq, status: last } = visit;
+      if ((last !== 'RUNNING' && last !== 'WAITING') || this.#refs.has(visitUuid)) continue;
+      const ended = {
+        status: 'FAILED',
+        envelope: failed(`cancelled: ${why}`),
+        errorCode: 'CANCELLED',
+      } as const;
+      const ref = { visitUuid, nodeId, nodeType, iterSeq, label: nodeId.split('.').at(-1) ?? nodeId };
+      entry.changed?.push({ sortOrder, attempt, tokens, toolCalls, ...ended });
+      entry.events.push({ kind: 'visit-ended', visit: ref, ...ended });
+    }
   }
 
   /** Nothing of the frame goes on: its visits are cancelled, its planned ones never begin. */
@@ -220,6 +250,7 @@ export class VisitBook {
       toolCalls: 0,
       waiting: null,
       wakeAt: null,
+      items: new Set(),
       controller: new AbortController(),
       text: this.options.textOf(() => visit),
     };

@@ -21,6 +21,8 @@ export interface VisitState {
   /** What it waits for, or waited for when it is woken. */
   waiting: JsonObject | null;
   wakeAt: Date | null;
+  /** Of an iteration: the items it walks just now. */
+  readonly items: Set<Frame>;
   controller: AbortController;
   text: StreamedText;
 }

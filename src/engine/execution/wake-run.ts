@@ -16,8 +16,9 @@ export class WakeRun {
 
   /** What follows once the call is stored; `rested` as RunLeases.wake gives it. A crash before it loses only time. */
   async afterWake(runId: string, rested: boolean): Promise<void> {
-    if (rested) this.dispatcher.dispatch(runId);
     // Held by another process, it sees the call when it renews its lease.
-    else if (this.registry.find(runId)) await this.registry.renew();
+    if (!rested && this.registry.find(runId)) await this.registry.renew();
+    // Also where it was held: it may have lain down since. One that is held cannot be claimed.
+    this.dispatcher.dispatch(runId);
   }
 }

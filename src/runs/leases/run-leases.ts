@@ -129,12 +129,16 @@ export class RunLeases {
     return rows.map(({ run_id }) => run_id);
   }
 
-  /** Prolongs the leases; gives the wake-up calls of those that are still held, the others are lost. */
+  /**
+   * Prolongs the leases; gives the wake-up calls of those that are still held. The others are lost, or given back: a run
+   * that rests is not to rest longer for it.
+   */
   async renew(leases: readonly Pick<RunLease, 'runId' | 'epoch'>[]): Promise<ReadonlyMap<string, number>> {
     const [rows] = await this.dataSource.query<[{ run_id: string; wakes: number }[], number]>(
       `UPDATE runs SET lease_until = now() + make_interval(secs => $1)
          FROM unnest($2::text[], $3::integer[]) AS held(run_id, epoch)
         WHERE runs.run_id = held.run_id AND runs.lease_epoch = held.epoch AND runs.status = 'RUNNING'
+          AND runs.lease_owner IS NOT NULL
         RETURNING runs.run_id, runs.wakes`,
       [this.leaseSeconds, leases.map(({ runId }) => runId), leases.map(({ epoch }) => epoch)],
     );

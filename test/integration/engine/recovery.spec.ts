@@ -61,8 +61,10 @@ describe('recovery', () => {
   it('never shares a live run: a second process leaves it alone', async () => {
     const first = await start({ owner: 'first' });
     let finish: () => void = () => undefined;
+    // Made now: the node has begun some time before its agent is asked.
+    const finished = new Promise<void>((resolve) => (finish = resolve));
     first.runtime.on('slow', async () => {
-      await new Promise<void>((resolve) => (finish = resolve));
+      await finished;
       return [says('mine')];
     });
     const workflow = await first.workflow(chain(input(), agent('slow'), output({ x: '{{ slow.text }}' })));

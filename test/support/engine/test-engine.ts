@@ -53,7 +53,12 @@ export class TestEngine {
   private constructor(
     readonly database: TestDatabase,
     readonly workspacesRoot: string,
-    options: { owner?: string; leaseSeconds?: number; catalogue?: AgentCatalogue } = {},
+    options: {
+      owner?: string;
+      leaseSeconds?: number;
+      catalogue?: AgentCatalogue;
+      maxActiveRuns?: number;
+    } = {},
   ) {
     const { dataSource } = database;
     const { config } = loadConfig({
@@ -61,6 +66,7 @@ export class TestEngine {
       DATA_DIR: workspacesRoot,
       ENGINE_SWEEP_SECONDS: '0.05',
       ENGINE_STREAM_MERGE_MILLIS: '5',
+      ENGINE_MAX_ACTIVE_RUNS: String(options.maxActiveRuns ?? 256),
     });
     this.runs = new RunRepository(dataSource);
     this.visits = new VisitRepository(dataSource);
@@ -105,6 +111,7 @@ export class TestEngine {
       leaseSeconds?: number;
       workspacesRoot?: string;
       catalogue?: AgentCatalogue;
+      maxActiveRuns?: number;
     } = {},
   ): Promise<TestEngine> {
     const root = options.workspacesRoot ?? (await mkdtemp(path.join(tmpdir(), 'engine-')));
