@@ -135,6 +135,19 @@ describe('guardedFetch', () => {
     await expect(fetchUrl('http://slow.example/', { ...options, resolve })).rejects.toThrow(/within 50 ms/);
   });
 
+  it('takes no other protocol than the one it speaks', async () => {
+    server.on('connection', (socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      ),
+    );
+    answer = () => undefined;
+    const options = { allowedHosts: ['127.0.0.1'] };
+    await expect(fetchUrl(`http://127.0.0.1:${port}/`, options)).rejects.toThrow(
+      /switched to another protocol/,
+    );
+  });
+
   it('ends with the reason of its signal', async () => {
     const abort = new AbortController();
     answer = () => abort.abort(new Error('cancelled'));

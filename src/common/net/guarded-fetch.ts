@@ -70,6 +70,11 @@ function exchange(
     const send = url.protocol === 'https:' ? https.request : http.request;
     const outgoing = send(url, { method, headers, signal, agent: false, lookup: pinned(addresses) });
     outgoing.once('error', reject);
+    // Without a listener Node drops such an answer, and the exchange would wait until its time is over.
+    outgoing.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(new Error('the server switched to another protocol, which nobody asked for'));
+    });
     outgoing.once('response', (response) => {
       readBody(response, maxResponseBytes, longResponse).then(
         (read) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: read }),

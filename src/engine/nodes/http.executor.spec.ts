@@ -231,6 +231,8 @@ describe('http', () => {
     [{ url: 'file:///etc/passwd' }, /no http or https URL/],
     [{ url: '{{ in.nothing }}' }, /"" is no http or https URL/],
     [{ headers: { 'X-A': '{{ in.lines }}' } }, /X-A would hold a line break/],
+    [{ headers: { 'X-A': 'a\u0001b' } }, /X-A would hold a control character/],
+    [{ headers: { 'X-A': 'a\u007f' } }, /X-A would hold a control character/],
     [{ headers: { Host: 'other' } }, /Host is set by the connection/],
     [{ headers: { 'X-A': 'x'.repeat(20_000) } }, /longer than 16000 bytes/],
     [{ body: '{{ in.big }}{{ in.big }}' }, /larger than 10485760 bytes|longer than/],

@@ -1,3 +1,4 @@
+import { validateHeaderValue } from 'node:http';
 import type { JsonValue } from '../../../common/json/json-value.js';
 import { renderTemplates, renderText, type TemplateScope } from '../../../workflows/templates/index.js';
 import { NodeFailure } from '../node-failure.js';
@@ -51,7 +52,13 @@ function headerValue(name: string, text: string): string {
   const bytes = Buffer.from(value, 'utf8');
   if (bytes.length > MAX_HEADER_BYTES)
     throw refused(`the header ${name} is longer than ${MAX_HEADER_BYTES} bytes`);
-  return bytes.toString('latin1');
+  const sent = bytes.toString('latin1');
+  try {
+    validateHeaderValue(name, sent);
+  } catch (error) {
+    throw refused(`the header ${name} would hold a control character`, error);
+  }
+  return sent;
 }
 
 /** A text goes out as it is, any other value as JSON. */
@@ -66,6 +73,6 @@ function bodyBytes(body: JsonValue | undefined, headers: Record<string, string>)
   return bytes;
 }
 
-function refused(message: string): NodeFailure {
-  return new NodeFailure('HTTP_REQUEST', message);
+function refused(message: string, cause?: unknown): NodeFailure {
+  return new NodeFailure('HTTP_REQUEST', message, { cause });
 }
