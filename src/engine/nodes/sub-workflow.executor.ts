@@ -19,7 +19,10 @@ export class SubWorkflowExecutor implements NodeExecutor {
       typeof waited?.childRunId === 'string'
         ? await this.children.find(waited.childRunId)
         : ((await this.children.ofVisit(run.runId, visitUuid, visit.attempt)) ?? (await this.#start(visit)));
-    if (child.status === 'SUCCESS') return { kind: 'completed', data: child.outputs ?? {} };
+    if (child.status === 'SUCCESS') {
+      const to = { workspaceDir: run.workspaceDir, folder: `${visit.nodeId}-${visit.iterSeq}` };
+      return { kind: 'completed', data: await this.children.outputsFor(child, to) };
+    }
     if (child.status === 'FAILED') {
       throw new NodeFailure('CHILD_FAILED', `run ${child.runId} failed: ${child.error ?? 'no reason given'}`);
     }

@@ -7,6 +7,7 @@ import type { RunStatus } from '../../runs/run-status.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import type { Workspaces } from '../../runs/workspaces/workspaces.js';
 import type { WorkflowDefinition, WorkflowRepository } from '../../workflows/index.js';
+import { takeOverFiles } from '../execution/take-over-files.js';
 import { NodeFailure } from '../nodes/node-failure.js';
 import type { CreateRun } from './create-run.js';
 import type { StartRun } from './start-run.js';
@@ -52,6 +53,11 @@ export class ChildRuns {
     const run = await this.runs.find(runId);
     if (!run) throw new NodeFailure('CHILD_FAILED', `run ${runId} is gone`);
     return run;
+  }
+
+  /** The outputs of a child, with copies of the files they name in the workspace of its parent. */
+  outputsFor(child: ChildRun, parent: { workspaceDir: string; folder: string }): Promise<JsonObject> {
+    return takeOverFiles(child.outputs ?? {}, this.workspaces.directory(child.runId), parent);
   }
 
   /**
