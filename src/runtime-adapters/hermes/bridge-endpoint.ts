@@ -8,6 +8,8 @@ export interface BridgeEndpoint {
 
 /** Gives a bridge to talk to: a child of this process, or one that somebody else runs. */
 export interface BridgeSource {
+  /** Which bridge it is, for messages: an external one with its address and the key that says it, no secret. */
+  readonly title: string;
   /** Begins to provide one; does not wait for it. */
   start(): void;
   /** Waits until one listens. Throws BridgeUnavailableError, or the signal's reason. */

@@ -51,6 +51,7 @@ const MISSED_PROBES = 3;
  * (a rotated key) a new process takes over, and the old one ends with its last call.
  */
 export class BridgeSupervisor implements BridgeSource {
+  readonly title = 'the managed bridge';
   readonly #options: SupervisorOptions;
   readonly #timing: SupervisorTiming;
   readonly #children = new Set<BridgeChild>();

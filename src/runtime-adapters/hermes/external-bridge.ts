@@ -2,6 +2,7 @@ import { BridgeUnavailableError, type BridgeEndpoint, type BridgeSource } from '
 
 /** A bridge that somebody else runs (`hermes.bridge.mode: external`), a Python hermes_bridge for instance. */
 export class ExternalBridge implements BridgeSource {
+  readonly title: string;
   readonly #url: string | null;
   readonly #secret: () => Promise<string>;
   #stopping = false;
@@ -9,6 +10,9 @@ export class ExternalBridge implements BridgeSource {
   /** `secret` throws BridgeUnavailableError naming the key to fix when there is none. */
   constructor(options: { url: string | null; secret: () => Promise<string> }) {
     this.#url = options.url?.replace(/\/+$/, '') ?? null;
+    // The origin alone: a URL may hold a password, and its path or query a token.
+    const at = this.#url === null ? '' : ` at ${new URL(this.#url).origin}`;
+    this.title = `the external bridge${at} (hermes.bridge.url)`;
     this.#secret = options.secret;
   }
 

@@ -109,7 +109,7 @@ export class HermesAdapter implements AgentRuntimeAdapter {
     const model = await this.#modelOf(request);
     const body = runBody(request, model);
     return postAgain(
-      async () => openRun(await this.#endpoint(signal), body, traceHeaders(request), signal),
+      async () => this.#post(await this.#endpoint(signal), body, traceHeaders(request), signal),
       {
         maxAttempts: Math.max(CONNECT_ATTEMPTS, request.retryPolicy.maxAttempts),
         mayPostAgain: ({ type, retryable }) => type === 'connect_failed' && retryable,
@@ -117,6 +117,17 @@ export class HermesAdapter implements AgentRuntimeAdapter {
       },
       signal,
     );
+  }
+
+  /** Throws what openRun throws; of a bridge that is not reached, who it is and where that is set. */
+  async #post(...call: Parameters<typeof openRun>): Promise<ProviderAnswer> {
+    try {
+      return await openRun(...call);
+    } catch (error) {
+      if (!(error instanceof TransportFault) || error.kind !== 'connect_failed') throw error;
+      const message = `${this.#options.bridge.title} cannot be reached: ${error.message}`;
+      throw new RuntimeFault(failureOf('connect_failed', message, { code: 'bridge_unavailable' }));
+    }
   }
 
   async #endpoint(signal: AbortSignal): ReturnType<BridgeSource['endpoint']> {

@@ -9,6 +9,7 @@ const stub = new BridgeStub(CANARY);
 /** A bridge that somebody else runs, at the credential's address. */
 function bridgeAt(credentials: Credentials): BridgeSource {
   return {
+    title: 'the bridge',
     start: () => undefined,
     endpoint: async () => {
       const { baseUrl, value } = await credentials.resolve('c', { provider: 'hermes', agentKey: null });

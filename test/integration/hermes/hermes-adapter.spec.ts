@@ -385,10 +385,17 @@ describe('the hermes adapter with an external bridge', () => {
   it('is asked again only where nothing listens', async () => {
     const gone = await startStub((_request, response) => response.end());
     await gone.close();
-    const bridge = new ExternalBridge({ url: gone.url, secret: () => Promise.resolve(SECRET) });
+    const { host } = new URL(gone.url);
+    const url = `http://user:password@${host}/base?token=${SECRET}`;
+    const bridge = new ExternalBridge({ url, secret: () => Promise.resolve(SECRET) });
     const lonely = new HermesAdapter({ bridge, redactor: new SecretRedactor(), allowDemo: true });
     const { failure } = responseOf(await eventsOf(lonely, runtimeRequest('x')));
-    expect(failure).toMatchObject({ type: 'connect_failed', retryable: true });
+    expect(failure).toMatchObject({
+      type: 'connect_failed',
+      code: 'bridge_unavailable',
+      retryable: true,
+      message: `the external bridge at http://${host} (hermes.bridge.url) cannot be reached: no connection to the provider (ECONNREFUSED)`,
+    });
   });
 
   it('needs its address', async () => {
