@@ -45,6 +45,15 @@ describe('readBridgeFrame', () => {
       /event result is malformed: it is nested deeper than 103 levels/,
     );
   });
+  it.each([
+    ['text', '{"text":5}', /event text is malformed: text: Invalid input: expected string, received number$/],
+    ['tool_call', '{"call_id":"c"}', /event tool_call is malformed: tool: /],
+    ['usage', '{"total_tokens":"many"}', /event usage is malformed: total_tokens: /],
+    ['result', '{"data":[]}', /event result is malformed: data: must be an object$/],
+    ['thinking', '[]', /event thinking is malformed: its data: /],
+  ])('names the field of a %s that is wrong', (name, payload, message) => {
+    expect(() => readBridgeFrame(name, payload)).toThrow(message);
+  });
   it.each(['ping', 'constructor', '__proto__', null])('passes over the name %s', (name) => {
     expect(readBridgeFrame(name, '{}')).toBeNull();
   });

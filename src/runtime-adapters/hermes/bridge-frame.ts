@@ -40,7 +40,7 @@ const SCHEMAS = {
       .transform((value) => value ?? ''),
     // Not a record, which would be built anew, in another order of keys.
     data: z
-      .custom<Record<string, unknown>>(isObject, 'data is no object')
+      .custom<Record<string, unknown>>(isObject, 'must be an object')
       .nullish()
       .transform((value) => value ?? null),
     finish_reason: z.enum(['stop', 'length']).optional(),
@@ -68,7 +68,10 @@ export function readBridgeFrame(name: string | null, payload: string): BridgeEve
   }
   if (data === undefined) throw malformed(event, 'it is not JSON');
   const parsed = SCHEMAS[event].safeParse(data);
-  if (!parsed.success) throw malformed(event, parsed.error.issues[0]?.message ?? 'is wrong');
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw malformed(event, `${issue?.path.join('.') || 'its data'}: ${issue?.message ?? 'is wrong'}`);
+  }
   return { event, data: parsed.data } as BridgeEvent;
 }
 
