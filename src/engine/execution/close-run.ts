@@ -7,7 +7,7 @@ import type { VisitEntity } from '../../runs/visit.entity.js';
 import type { WorkflowGraph } from '../../workflows/graph/workflow-graph.js';
 import type { Walk, WalkNode } from '../walks/walk.js';
 import type { AfterEnd } from './after-end.js';
-import { openFrame } from './frame.js';
+import { neverBegun, openFrame } from './frame.js';
 import type { LoadRun } from './load-run.js';
 import { knownVisits, restoreFrame } from './restore-frame.js';
 import { failure, type RunAbort } from './run-ending.js';
@@ -99,11 +99,7 @@ function nodesNotBegun(stored: readonly VisitEntity[], graph: WorkflowGraph, wal
       (visit, node) => refOf({ ...visit, nodeType: node.type }, node),
       () => false,
     );
-    return [
-      ...restored.skip.map(({ nodeId }) => nodeId),
-      ...root.queue.map(({ nodeId }) => nodeId),
-      ...walk.undecided(),
-    ];
+    return [...restored.skip.map(({ nodeId }) => nodeId), ...neverBegun(root)];
   } catch {
     const visited = new Set(stored.map(({ nodeId }) => nodeId));
     return graph.nodes.map(({ id }) => id).filter((id) => !visited.has(id));

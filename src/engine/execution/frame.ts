@@ -29,6 +29,12 @@ export interface Frame {
   over: boolean;
 }
 
+/** Nodes of a frame that ends without having come to them; one that was to be visited once more has been visited. */
+export function neverBegun({ graph, walk, queue }: Frame): string[] {
+  const planned = queue.filter(({ nodeId, iterSeq }) => iterSeq === 1 && graph.node(nodeId));
+  return [...planned.map(({ nodeId }) => nodeId), ...walk.undecided()];
+}
+
 export function openFrame(
   options: Pick<Frame, 'graph' | 'walk' | 'scope' | 'prefix' | 'iterSeq' | 'comesFrom' | 'settled'>,
 ): Frame {

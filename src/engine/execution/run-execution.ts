@@ -16,7 +16,7 @@ import type { Walk, WalkNode, WalkOutcome } from '../walks/walk.js';
 import { attemptNode, type AttemptOutcome } from './attempt-node.js';
 import { backOff, lostTooOften, mayRetry } from './retry-visit.js';
 import type { ExecutionServices } from './execution-services.js';
-import { openFrame, type Frame } from './frame.js';
+import { neverBegun, openFrame, type Frame } from './frame.js';
 import { LeftOnPurposeError } from './left-on-purpose.js';
 import { RunBudget } from './run-budget.js';
 import { runDeadline, type RunDeadline } from './run-deadline.js';
@@ -497,8 +497,7 @@ export class RunExecution {
     for (const visit of this.#book.active) this.#book.cancel(visit, reason.error, entry);
     this.#book.cancelForgotten(reason.error, entry);
     const because = reason.nodeId === null ? [] : [reason.nodeId];
-    const { walk, queue } = this.#root;
-    const notBegun = [...walk.undecided(), ...queue.map(({ nodeId }) => nodeId)];
+    const notBegun = neverBegun(this.#root);
     for (const nodeId of notBegun) this.#book.skip(this.#root, { nodeId, because }, entry);
     const { end, event } = failure(this.runId, this.input.workflow.name, reason);
     entry.events.push(event);

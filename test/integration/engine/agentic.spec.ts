@@ -32,6 +32,33 @@ describe('agentic runs', () => {
     edges: [edge('in', 'a'), edge('a', 'b'), edge('b', 'out')],
   });
 
+  it.each(['fails', 'is cancelled'])(
+    'shows what was visited, not what was to be once more, when it %s',
+    async (how) => {
+      const test = await start();
+      let isAsked = false;
+      test.runtime.on('f', (_request, signal) => {
+        isAsked = true;
+        return how === 'fails' ? [fails('no')] : untilAborted(signal);
+      });
+      const graph = {
+        nodes: [input(), agent('w'), agent('f'), agent('never'), output({})],
+        edges: [
+          ...[edge('in', 'w'), edge('w', 'f'), edge('w', 'w'), edge('f', 'never'), edge('never', 'out')],
+        ],
+      };
+      // One slot: while f acts, the second visit of w waits for it.
+      const workflow = await test.workflow(graph, { mode: 'AGENTIC', settings: { concurrency: 1 } });
+      const runId = await test.start(workflow);
+      await test.until(() => isAsked, 'f to act');
+      if (how === 'is cancelled') await test.engine.cancelRun.execute(runId);
+      const { visits } = await test.end(runId);
+      expect(visits.map(({ nodeId, iterSeq, status }) => `${nodeId} ${iterSeq} ${status}`)).toEqual([
+        ...['in 1 SUCCESS', 'w 1 SUCCESS', 'f 1 FAILED', 'never 1 SKIPPED', 'out 1 SKIPPED'],
+      ]);
+    },
+  );
+
   it('goes round a cycle by edges, each visit with its own number and predecessors', async () => {
     const test = await start();
     const graph = {
