@@ -5,17 +5,19 @@ export const APP_CONFIG = Symbol('AppConfig');
 
 const SIZE_UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
 
-/** A number of bytes, given as a number or as `10mb`. */
-const byteSize = z.union([
-  z.number().int().positive(),
-  z
-    .string()
-    .regex(/^\d+(b|kb|mb|gb)$/i, 'a size such as 512kb or 10mb')
-    .transform((text) => {
-      const [, amount = '', unit = ''] = /^(\d+)([a-z]+)$/i.exec(text) ?? [];
-      return Number(amount) * SIZE_UNITS[unit.toLowerCase() as keyof typeof SIZE_UNITS];
-    }),
-]);
+const SIZE = 'must be a whole number of bytes from 1 on, or one with b, kb, mb or gb, such as 512kb or 10mb';
+
+/** A number of bytes from 1 on, given as a number or as `10mb`. */
+const byteSize = z
+  .union([z.number(), z.string()], SIZE)
+  .transform((value) => (typeof value === 'number' ? value : bytesIn(value)))
+  .refine((bytes) => Number.isSafeInteger(bytes) && bytes > 0, SIZE);
+
+/** NaN for a text that is no size. */
+function bytesIn(text: string): number {
+  const [, amount, unit = ''] = /^(\d+)(b|kb|mb|gb)$/i.exec(text) ?? [];
+  return Number(amount) * SIZE_UNITS[unit.toLowerCase() as keyof typeof SIZE_UNITS];
+}
 
 const secretSource = {
   key: z.string().min(1).optional(),
@@ -55,7 +57,7 @@ const credential = z.strictObject({
   consoleBaseUrl: z.url().optional(),
   scope: z.array(z.string()).optional(),
   environment: z.string().optional(),
-  rotatedAt: z.iso.date().or(z.iso.datetime()).optional(),
+  rotatedAt: z.union([z.iso.date(), z.iso.datetime()], 'must be an ISO-8601 date or time in UTC').optional(),
 });
 
 /**

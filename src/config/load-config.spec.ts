@@ -84,6 +84,28 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ databaseUrl: null, logLevel: 'debug' });
   });
 
+  it.each(['10xb', '0', '0kb', '-5', '1.5', '1.5mb', 'many', '99999999999gb', '10 mb'])(
+    'says what sizes are taken in place of %p',
+    (HTTP_BODY_LIMIT) => {
+      expect(refusal({ HTTP_BODY_LIMIT }).problems).toEqual([
+        {
+          key: 'http.body-limit',
+          message:
+            'must be a whole number of bytes from 1 on, or one with b, kb, mb or gb, such as 512kb or 10mb',
+          source: 'HTTP_BODY_LIMIT',
+        },
+      ]);
+    },
+  );
+
+  it('leaves no reason for a refusal unsaid', () => {
+    const CONFIG_FILE = file('bare.yaml', 'http: {body-limit: [1]}\n');
+    const CREDENTIALS = '{"a": {"provider": "p", "env": "V", "rotatedAt": "soon"}}';
+    const { message } = refusal({ CONFIG_FILE, CREDENTIALS });
+    expect(message).toContain('http.body-limit: must be a whole number of bytes');
+    expect(message).toContain('credentials.a.rotatedAt: must be an ISO-8601 date or time');
+  });
+
   it('names every bad key of every source in one message, in the spelling of its author, and shows no value', () => {
     const CONFIG_FILE = file(
       'bad.yaml',

@@ -62,7 +62,7 @@ export const agentConfigSchema = z.strictObject({
       graphId: externalId.nullish(),
       agentId: externalId.nullish(),
       version: z.string().min(1).max(100).nullish(),
-      protocolVersion: z.union([z.literal(1), z.literal(2)]).optional(),
+      protocolVersion: z.literal([1, 2], 'must be 1 or 2').optional(),
       credentialRef,
     })
     .optional(),

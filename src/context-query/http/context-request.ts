@@ -8,8 +8,7 @@ const nodeId = z.string().min(1).max(200);
 /** Models often leave an optional text empty instead of null. */
 const orNull = <T extends z.ZodType>(schema: T) =>
   z
-    .union([schema, z.literal('').transform(() => null)])
-    .nullish()
+    .preprocess((value) => (value === '' ? null : value), schema.nullish())
     .transform((value) => value ?? null);
 const iterSeq = z
   .int()
@@ -31,7 +30,7 @@ export const metaRequest = z
     runId,
     visitUuid: orNull(uuid),
     nodeId: orNull(nodeId),
-    kind: orNull(z.enum(META_KINDS)),
+    kind: orNull(z.enum(META_KINDS, `must be one of ${META_KINDS.join(', ')}`)),
     iterSeq,
   })
   .transform((body, context): { runId: string; query: MetaQuery } => {

@@ -314,6 +314,14 @@ describe('refusals', () => {
     expect(answer.json?.message).not.toBe('');
   });
 
+  test.each([
+    [{ nodeId: 'B', kind: 'thinking' }, 'kind: must be one of THINKING, TOOL_CALLS, TODO, ALL'],
+    [{ nodeId: 'B', kind: 1 }, 'kind: must be one of THINKING, TOOL_CALLS, TODO, ALL'],
+    [{ visitUuid: 'v2' }, 'visitUuid: Invalid GUID'],
+  ])('meta with %j says what is taken', async (body, message) => {
+    expect((await ask('meta', { runId: run.runId, ...body })).json?.message).toBe(message);
+  });
+
   test('texts have a longest length', async () => {
     for (const body of [{ nodeId: 'n'.repeat(201) }, { nodeId: 'B', field: 'x'.repeat(1_001) }]) {
       expect((await ask('output', { runId: run.runId, ...body })).status).toBe(400);
