@@ -9,7 +9,11 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import type { Observable } from 'rxjs';
 import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
 import { DomainError, ValidationError } from '../errors/domain-error.js';
+import { PayloadTooLargeError } from '../errors/payload-too-large.error.js';
 import { parseJson } from '../json/parse-json.js';
+import { OPERATION, type OperationDescription } from '../openapi/operation.js';
+
+const JSON_TYPE = 'application/json';
 
 /** Thrown when a body is neither JSON nor what the route reads itself. */
 export class UnsupportedBodyError extends DomainError {
@@ -25,10 +29,12 @@ export class UnsupportedBodyError extends DomainError {
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   readonly #read: RequestHandler;
+  readonly #limit: number;
   readonly #maxDepth: number;
 
   constructor(@Inject(APP_CONFIG) { http }: AppConfig) {
     this.#read = express.raw({ limit: http.bodyLimit, type: () => true });
+    this.#limit = http.bodyLimit;
     this.#maxDepth = http.maxJsonDepth;
   }
 
@@ -36,7 +42,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     // What has a body by now, a middleware has read.
-    if (request.body === undefined && hasBody(request) && isJson(request)) {
+    if (request.body === undefined && hasBody(request) && isJson(request, typesTaken(context))) {
       const bytes = await this.#bytes(request, response);
       const text = decode(bytes);
       request.body = text.trim() === '' ? undefined : parseJson(text, { maxDepth: this.#maxDepth });
@@ -44,15 +50,29 @@ export class JsonBodyInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  /** Rejects with body-parser's errors, which carry their HTTP status. */
+  /** Rejects with a PayloadTooLargeError, or with body-parser's errors, which carry their HTTP status. */
   #bytes(request: Request, response: Response): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       void this.#read(request, response, (error?: unknown) => {
-        if (error instanceof Error) reject(error);
+        if (error instanceof Error) reject(isTooLarge(error) ? this.#tooLarge(error) : error);
         else resolve(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
       });
     });
   }
+
+  #tooLarge(cause: Error): PayloadTooLargeError {
+    return new PayloadTooLargeError(`http.body-limit (${this.#limit} bytes)`, { cause });
+  }
+}
+
+function isTooLarge(error: Error): boolean {
+  return 'type' in error && error.type === 'entity.too.large';
+}
+
+/** The media types that the route takes, as its description says. */
+function typesTaken(context: ExecutionContext): string[] {
+  const operation = Reflect.getMetadata(OPERATION, context.getHandler()) as OperationDescription | undefined;
+  return operation?.body ? Object.keys(operation.body.content) : [JSON_TYPE];
 }
 
 function hasBody({ method, headers }: Request): boolean {
@@ -61,12 +81,12 @@ function hasBody({ method, headers }: Request): boolean {
 }
 
 /** False for multipart. Throws for every other media type and for any charset but UTF-8. */
-function isJson({ headers }: Request): boolean {
+function isJson({ headers }: Request, taken: readonly string[]): boolean {
   const header = headers['content-type'] ?? '';
   const type = header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'multipart/form-data') return false;
-  if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) {
-    throw new UnsupportedBodyError('the body must be application/json');
+  if (type !== JSON_TYPE && !/^application\/[\w.-]+\+json$/.test(type)) {
+    throw new UnsupportedBodyError(`the body must be ${taken.join(' or ')}`);
   }
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(header)?.[1];
   if (charset && !/^utf-?8$/i.test(charset)) throw new UnsupportedBodyError('a JSON body must be in UTF-8');

@@ -7,7 +7,7 @@ import { APP_CONFIG, type AppConfig } from '../../config/app-config.js';
 import { Workspaces } from '../../runs/workspaces/workspaces.js';
 import { isJsonObject } from '../http/json-object.js';
 import { isMultipart } from '../uploads/content-type.js';
-import { PayloadTooLargeError } from '../uploads/payload-too-large.error.js';
+import { PayloadTooLargeError } from '../../common/errors/payload-too-large.error.js';
 import { receiveUpload, refuseLongUpload, type ReceivedFile } from '../uploads/receive-upload.js';
 
 /** The body of a creation, its files already on disk. */

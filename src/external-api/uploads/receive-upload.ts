@@ -7,7 +7,7 @@ import { Dicer } from '@fastify/busboy';
 import { ValidationError } from '../../common/errors/domain-error.js';
 import { multipartBoundary } from './content-type.js';
 import { readPartHeader, type RawPartHeaders } from './part-header.js';
-import { PayloadTooLargeError } from './payload-too-large.error.js';
+import { PayloadTooLargeError } from '../../common/errors/payload-too-large.error.js';
 import { normalizeRelativePath } from './relative-path.js';
 
 /** Limits of an upload; each one exceeded is a 413 that names it. */

@@ -112,6 +112,16 @@ describe('errors', () => {
     expect([answer.status, answer.code, answer.data]).toEqual([status, code, null]);
   });
 
+  it('says how large a body may be, and of what kinds', async () => {
+    const large = await client.post(runs, { variables: { a: 'x'.repeat(20_480) } });
+    expect(large.text).toContain('"the request exceeds the limit http.body-limit (20480 bytes)"');
+    const plain = { method: 'POST', body: 'hello', headers: { 'content-type': 'text/plain' } };
+    const creation = await client.call(runs, plain);
+    expect(creation.text).toContain('the body must be application/json or multipart/form-data');
+    const rerun = await client.call(`${runs}/${runId}/rerun`, plain);
+    expect(rerun.text).toContain('"the body must be application/json"');
+  });
+
   it('never repeats the request in an error about its JSON', async () => {
     const answer = await client.call(runs, { method: 'POST', body: '{"token":"hunter2",}', headers: json });
     expect([answer.status, answer.text.includes('hunter2')]).toEqual([400, false]);
