@@ -228,7 +228,11 @@ export const answerNode: OperationDescription = {
   parameters: [workflowName, runId, nodeId],
   body: {
     required: true,
-    content: { 'application/json': z.object({ values: jsonObject }).meta({ id: 'NodeInput' }) },
+    content: {
+      'application/json': z
+        .looseObject({ values: jsonObject.optional() })
+        .meta({ id: 'NodeInput', description: 'The fields’ values by name, below `values` or alone' }),
+    },
   },
   answers: { 200: { description: 'Taken', data: acceptedInputSchema } },
   errors: ['NODE_NOT_FOUND', 'RUN_NOT_ACTIVE', 'UNSUPPORTED_MEDIA_TYPE', ...OF_RUN],

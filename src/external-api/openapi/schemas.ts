@@ -80,6 +80,19 @@ const nodeResult = z
   })
   .meta({ id: 'NodeResult' });
 
+const waitingNode = z
+  .looseObject({
+    nodeId: z.string(),
+    visitUuid: z.uuid(),
+    kind: z.enum(['person', 'child', 'time']),
+    fields: z.array(field).describe('`person`: what to give; else empty'),
+    message: z.string().optional().describe('`person`: what is asked'),
+    childRunId: z.string().optional().describe('`child`: the run of the sub-workflow'),
+    until: time.optional().describe('`time`: when it goes on'),
+    since: time,
+  })
+  .meta({ id: 'WaitingNode' });
+
 export const runResultSchema = z
   .object({
     runId: z.string(),
@@ -95,9 +108,7 @@ export const runResultSchema = z
     errorDetail: errorDetail.nullable(),
     outputs: object.nullable().describe('With _workingDirFiles and _runId; null until the run has succeeded'),
     nodes: z.array(nodeResult),
-    waiting: z.array(
-      z.looseObject({ nodeId: z.string(), visitUuid: z.uuid(), fields: z.array(field), since: time }),
-    ),
+    waiting: z.array(waitingNode).describe('What the run waits for'),
     workspace: z.object({
       fileCount: z.int(),
       totalBytes: z.int(),

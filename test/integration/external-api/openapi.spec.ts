@@ -9,7 +9,7 @@ import { ApiApp } from '../../support/external-api/api-app.js';
 import { ApiClient, text, type Answer, type Data } from '../../support/external-api/api-client.js';
 import { fails, thinks } from '../../support/engine/scripted-runtime.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { agent, chain, input, node, output } from '../engine/graphs.js';
+import { agent, chain, edge, input, node, output } from '../engine/graphs.js';
 
 interface Operation {
   operationId: string;
@@ -100,6 +100,47 @@ describe('the OpenAPI document', () => {
       expect([operationId, validate.errors]).toEqual([operationId, null]);
       return answer.data;
     };
+
+    it('of a run that waits for a person, a run and a time', async () => {
+      const ask = node('ask', 'humanInput', { message: 'well?', fields: [{ name: 'ok', type: 'boolean' }] });
+      const child = await api.test.workflow(chain(input(), ask, output({ a: 'b' })));
+      const waiting = [
+        ask,
+        node('call', 'subWorkflow', { workflowName: child.name }),
+        node('pause', 'delay', { seconds: 600 }),
+      ];
+      const parent = await api.test.workflow({
+        nodes: [input(), ...waiting, output({ a: 'b' })],
+        edges: waiting.flatMap(({ id }) => [edge('in', id), edge(id, 'out')]),
+      });
+      const run = (await client.post(`/workflows/${parent.name}/runs`, {})).data;
+      await client.post(text(run.links?.start));
+      const result = text(run.links?.result);
+      let items: Data[] = [];
+      while (items.length < 3)
+        items = holds('getRun', await client.call(result)).waiting as unknown as Data[];
+      const common = ['fields', 'kind', 'nodeId', 'since', 'visitUuid'];
+      const keys = items.map((item) => [item.kind, Object.keys(item).filter((key) => !common.includes(key))]);
+      expect(Object.fromEntries(keys)).toEqual({
+        person: ['message'],
+        child: ['childRunId'],
+        time: ['until'],
+      });
+      const { schemas } = document.components as { schemas: Record<string, unknown> };
+      const shown = schemas.WaitingNode as { properties: object; required: string[] };
+      expect(Object.keys(shown.properties)).toEqual(
+        expect.arrayContaining([...common, 'message', 'childRunId', 'until']),
+      );
+      expect(shown.required.sort()).toEqual(common);
+      await client.post(`${result}/cancel`);
+    });
+
+    it('takes the fields of a node with and without their frame', () => {
+      const fits = ajv.compile({ $ref: pointer('components', 'schemas', 'NodeInput') });
+      expect(
+        [{ values: { ok: true } }, { ok: true }, {}, [], { values: 5 }].map((body) => fits(body)),
+      ).toEqual([true, true, true, false, false]);
+    });
 
     it('of a whole run, and of errors', async () => {
       api.test.runtime.on('b', () => [thinks('hm'), fails('坏了')]);
