@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { reasonOf } from '../common/errors/reason-of.js';
 import type { AppConfig } from '../config/app-config.js';
+import { closeConnections } from './close-connections.js';
 import { createDataSource } from './data-source.js';
 import { DatabaseAddress } from './database-address.js';
 import type { DatabaseLog } from './embedded/database-log.js';
@@ -28,7 +29,7 @@ export async function openDatabase(
   const dataSource = createDataSource(address.url, database.poolSize, log);
   const close = async (): Promise<void> => {
     try {
-      if (dataSource.isInitialized) await dataSource.destroy();
+      if (dataSource.isInitialized) await closeConnections(dataSource);
     } finally {
       await embedded?.stop();
     }
