@@ -76,6 +76,8 @@ export class RunExecution {
   /** Its rest is being stored: what comes now is for whoever holds it next. */
   #resting = false;
   /** Wake-up calls that its waiting visits have looked after, and those it has heard of. */
+  /** Set where this execution begins the run. */
+  #variables: JsonObject | null = null;
   #wakesSeen: number;
   #wakesHeard: number;
   #heldUntil: number;
@@ -133,11 +135,22 @@ export class RunExecution {
     const { journal } = this.input;
     const entry = newEntry();
     if (journal.committedSeq === 0) {
+      this.#variables = await this.#keptVariables();
+      if (this.#end || this.#abort) return;
       entry.events.push({ kind: 'run-started' });
       this.#book.showReused(this.#root, entry);
     }
     if (this.#deadline) this.#runClock.set([this.#deadline.at]);
     await this.#step(this.#root, entry, this.#book.restore(this.#root, entry));
+  }
+
+  /** As the visit of the run's input leaves them. */
+  async #keptVariables(): Promise<JsonObject> {
+    const { graph, run } = this.input;
+    const node = graph.nodes.find(({ type }) => type === 'userInput');
+    if (!node) return run.variables;
+    const ref = { visitUuid: '', nodeId: node.id, nodeType: node.type, label: node.id, iterSeq: 1 };
+    return this.services.largeOutputs.keep(this.#visitedRun, ref, run.variables);
   }
 
   /** Ends the run as failed: no visit begins any more, running ones are told to stop. */
@@ -322,15 +335,18 @@ export class RunExecution {
     const entry = newEntry();
     if (outcome.kind === 'waiting') return this.#wait(visit, outcome.waitingFor, outcome.wakeAt, entry);
     if (outcome.kind === 'failed') return this.#settleFailure(visit, outcome.failure, entry);
-    const { frame, ref, node } = visit;
-    const data = await this.services.largeOutputs.keep(this.#visitedRun, ref, outcome.data);
+    const data = await this.services.largeOutputs.keep(this.#visitedRun, visit.ref, outcome.data);
     if (this.#isOver(visit)) return;
-    const handle = outcome.handle ?? null;
+    this.#succeed(visit, data, outcome.handle ?? null, entry);
+    await this.#step(visit.frame, entry, []);
+    await this.#goOn(visit.frame);
+  }
+
+  #succeed(visit: VisitState, data: JsonObject, handle: string | null, entry: JournalEntry): void {
+    const { frame, node } = visit;
     this.#book.end(visit, { envelope: succeeded(data), errorCode: null, chosenHandle: handle }, entry);
     frame.scope[node.id] = data;
     frame.walk.ended({ ...endedOf(visit), status: 'succeeded', handle, data, error: null });
-    await this.#step(frame, entry, []);
-    await this.#goOn(frame);
   }
 
   /** `abort`: the run fails, or the iteration's item does. `skip`: downstream goes on and sees null. */
@@ -363,7 +379,7 @@ export class RunExecution {
 
   /** Plans what follows in the frame, stores it together with what led to it, and only then lets it begin. */
   async #step(frame: Frame, entry: JournalEntry, restored: readonly VisitState[]): Promise<void> {
-    const begun = [...restored, ...this.#book.plan(frame, entry)];
+    const begun = [...restored, ...this.#plan(frame, entry)];
     let outcome: WalkOutcome | null = null;
     if (frame.running === 0 && frame.queue.length === 0) {
       outcome = frame.walk.outcome();
@@ -375,6 +391,15 @@ export class RunExecution {
     if (this.#end || this.#abort) return;
     for (const visit of begun) this.#launch(visit);
     if (outcome) frame.settled?.(outcome);
+  }
+
+  /** The run's input is there already: it ends in the entry it begins in, which spares every run a commit. */
+  #plan(frame: Frame, entry: JournalEntry): VisitState[] {
+    const begun = this.#book.plan(frame, entry);
+    const input = begun.find(({ ref }) => ref.nodeType === 'userInput');
+    if (!input || !this.#variables) return begun;
+    this.#succeed(input, this.#variables, null, entry);
+    return [...begun.filter((visit) => visit !== input), ...this.#plan(frame, entry)];
   }
 
   /** A slot may have become free that another frame waits for. */

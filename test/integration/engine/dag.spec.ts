@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { TestEngine } from '../../support/engine/test-engine.js';
 import { fails, says, thinks, untilAborted } from '../../support/engine/scripted-runtime.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
@@ -50,6 +51,25 @@ describe('a DAG run', () => {
     expect(seen.at(-1)?.type).toBe('workflow_complete');
     const stored = await test.store.readAfter(run.runId, 0, 1000);
     expect(stored).toEqual(seen.map(({ seq, type, payload }) => ({ seq, type, payload })));
+  });
+
+  it('stores the end of one node with the beginning of the next: a commit a node, the input among the first', async () => {
+    const commits = jest.spyOn(test.connection, 'query');
+    const workflow = await test.workflow(
+      chain(input(), node('t', 'template', { template: 'x' }), output({ x: '{{ t.text }}' })),
+    );
+    const { run, visits } = await test.runToEnd(workflow);
+    expect(run.outputs).toEqual({ x: 'x' });
+    // [in begins and ends, t begins], [t ends, out begins], [out ends, the run ends]
+    expect(commits).toHaveBeenCalledTimes(3);
+    const [first] = visits;
+    expect([first?.nodeId, first?.completedAt]).toEqual(['in', first?.startedAt]);
+  });
+
+  it('moves an input that is too large for the database into the workspace', async () => {
+    const workflow = await test.workflow(chain(input(), output({ bytes: '{{ in._bytes }}' })));
+    const { run } = await test.runToEnd(workflow, { big: 'x'.repeat(11 * 1024 * 1024) });
+    expect(run.outputs).toEqual({ bytes: 11 * 1024 * 1024 + '{"big":""}'.length });
   });
 
   it('runs a fan-out side by side and joins once', async () => {
