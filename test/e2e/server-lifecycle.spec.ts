@@ -106,6 +106,7 @@ describe('the server process', () => {
     const { exit, output } = await failure(TestServer.start({ dataDir: other, environment: { PORT: port } }));
     expect(exit?.code).toBe(1);
     expect(output).toContain('EADDRINUSE');
+    expect(output).not.toContain('the bridge did not start');
     await server.stop();
     // The refused one has given its data folder free and stopped its PostgreSQL.
     await (await TestServer.start({ dataDir: other })).stop();

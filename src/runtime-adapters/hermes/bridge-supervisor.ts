@@ -125,6 +125,7 @@ export class BridgeSupervisor implements BridgeSource {
   #launch(): void {
     this.#starting ??= this.#startChild()
       .catch((error: unknown) => {
+        if (this.isStopping()) return;
         this.#options.logger.error({ err: error }, 'the bridge cannot be started');
         this.#restartLater();
       })
@@ -150,7 +151,8 @@ export class BridgeSupervisor implements BridgeSource {
     const startedAt = performance.now();
     void child.exited.then((how) => this.#ended(child, how, startedAt));
     const endpoint = await child.ready.catch((error: unknown) => {
-      logger.warn({ err: error }, 'the bridge did not start');
+      // One that is told to end while it starts has not failed to.
+      if (!this.isStopping()) logger.warn({ err: error }, 'the bridge did not start');
       return null;
     });
     if (!endpoint || !child.isRunning || this.isStopping()) return;
