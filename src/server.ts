@@ -13,6 +13,7 @@ import {
 import type { Logger, LogRedaction } from './common/logging/logger.js';
 import { NestLogger } from './common/logging/nest-logger.js';
 import type { LoadedConfig } from './config/load-config.js';
+import { startWarnings } from './config/start-warnings.js';
 import { installContextGate } from './context-query/index.js';
 import { SecretRedactor } from './credentials/secret-redactor.js';
 import { openDatabase } from './database/open-database.js';
@@ -37,6 +38,7 @@ export async function startServer(
   logger: Logger,
   redaction: LogRedaction,
 ): Promise<RunningServer> {
+  for (const warning of startWarnings(loaded.config)) logger.warn(warning);
   const database = await openDatabase(loaded.config, logger);
   let app: NestExpressApplication | undefined;
   const close = async (): Promise<void> => {
