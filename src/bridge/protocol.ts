@@ -1,5 +1,14 @@
 /** The bridge protocol of contract.md: the only thing the server and the bridge process share. */
 
+/** The tools that an agent may name; the bridge has no others. */
+const BUILT_IN_TOOL_NAMES = ['list_files', 'read_file', 'write_file', 'update_todo'] as const;
+
+/** The tools that come by themselves where there is a context query; an agent may name them all the same. */
+const CONTEXT_TOOL_NAMES = ['get_predecessor_paths', 'get_node_output', 'get_node_meta'] as const;
+
+export const TOOL_NAMES = [...BUILT_IN_TOOL_NAMES, ...CONTEXT_TOOL_NAMES] as const;
+export type ToolName = (typeof TOOL_NAMES)[number];
+
 /** Body of `POST {bridge}/run`. */
 export interface BridgeRunRequest {
   run_id: string;

@@ -14,6 +14,7 @@ export type * from './graph/graph-data.js';
 export { GRAPH_PROBLEM_CODES, NODE_TYPES } from './graph/graph-data.js';
 export { graphDataSchema, workflowSettingsSchema } from './graph/graph-schema.js';
 export { jsonSchemaProblems } from './graph/node-types/json-schema-problems.js';
+export { toolNames } from './graph/node-types/tool-names.js';
 export { subWorkflowCalls, type SubWorkflowCall } from './graph/sub-workflow-calls.js';
 export { validateGraph } from './graph/validation/validate-graph.js';
 export { WorkflowGraph } from './graph/workflow-graph.js';

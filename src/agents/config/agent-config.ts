@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../common/json/json-value.js';
+import { toolNames } from '../../workflows/index.js';
 import { ENVELOPE_PARTS } from '../../runtime-adapters/permission/envelope-policy.js';
 
 /** Providers a version may name; `isolated-writer` needs a configured writer as well. */
@@ -44,9 +45,7 @@ export const agentConfigSchema = z.strictObject({
     error: ({ input }) =>
       input === undefined ? 'is required' : `must be one of ${RUNTIME_PROVIDERS.join(', ')}`,
   }),
-  hermes: z
-    .strictObject({ model, tools: z.array(z.string().min(1).max(100)).max(100).optional() })
-    .optional(),
+  hermes: z.strictObject({ model, tools: toolNames.optional() }).optional(),
   newApi: z.strictObject({ model, credentialRef }).optional(),
   dify: z
     .strictObject({

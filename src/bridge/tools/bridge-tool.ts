@@ -1,8 +1,9 @@
 import type { z } from 'zod';
+import type { ToolName } from '../protocol.js';
 
 /** A tool a model may call. Results are plain JSON; a `ToolError` is told to the model and does not end the run. */
 export interface BridgeTool {
-  readonly name: string;
+  readonly name: ToolName;
   readonly description: string;
   readonly parameters: z.ZodType;
   /** `args` have passed `parameters`. */
@@ -19,7 +20,7 @@ export class ToolError extends Error {
 
 /** Ties a tool's parameters to the type its body sees. */
 export function defineTool<Parameters extends z.ZodType>(tool: {
-  name: string;
+  name: ToolName;
   description: string;
   parameters: Parameters;
   execute(args: z.output<Parameters>, signal: AbortSignal): Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { BridgeLogger } from '../bridge-logger.js';
-import type { BridgeRunRequest } from '../protocol.js';
+import { TOOL_NAMES, type BridgeRunRequest } from '../protocol.js';
 import { RunFailure } from '../run-failure.js';
-import { contextTools, CONTEXT_TOOL_NAMES } from './context-tools.js';
+import { contextTools } from './context-tools.js';
 import { fileTools } from './file-tools.js';
 import { Toolbox } from './toolbox.js';
 import { updateTodoTool } from './update-todo.tool.js';
@@ -15,7 +15,7 @@ export function visitToolbox(
   options: { maxCalls: number; secrets: readonly string[]; logger: BridgeLogger },
 ): Toolbox {
   const builtIn = [...fileTools(request.workspace_dir), updateTodoTool()];
-  const known = new Set<string>([...builtIn.map(({ name }) => name), ...CONTEXT_TOOL_NAMES]);
+  const known = new Set<string>(TOOL_NAMES);
   const unknown = request.tools.filter((name) => !known.has(name));
   if (unknown.length > 0) {
     throw new RunFailure('provider_bad_request', `there are no such tools: ${unknown.join(', ')}`);

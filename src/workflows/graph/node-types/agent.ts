@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../../common/errors/domain-error.js';
 import { kebabName, templateText, templatesIn } from './common-data.js';
 import { defineNodeType } from './node-type.js';
+import { toolNames } from './tool-names.js';
 
 const INLINE_KEYS = ['model', 'instructions', 'tools'] as const;
 
@@ -17,7 +18,7 @@ export const agentNode = defineNodeType({
     slotKey: kebabName.optional(),
     model: z.string().min(1).max(200).optional(),
     instructions: z.string().max(200_000).optional(),
-    tools: z.array(z.string().min(1).max(100)).max(100).optional(),
+    tools: toolNames.optional(),
     prompt: templateText,
   },
   inspect: (data) => ({

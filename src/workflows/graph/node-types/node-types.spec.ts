@@ -64,6 +64,7 @@ const TABLE: Record<NodeType, { good: Data[]; bad: [Data, string[]][] }> = {
       [{ prompt: 'p', agentKey: 'a', version: 0 }, ['version']],
       [{ prompt: 'p', agentKey: 'a', model: 'm', tools: [] }, ['model', 'tools']],
       [{ prompt: 'p', slotKey: 'a', instructions: 'i' }, ['instructions']],
+      [{ prompt: 'p', tools: ['read_file', 'shell'] }, ['tools.1']],
       [{ prompt: 'x'.repeat(200_001) }, ['prompt']],
     ],
   },
