@@ -5,6 +5,7 @@ import {
   type ArrayParameter,
 } from '../../database/array-parameter.js';
 import type { StreamProjection } from '../../events/stream-payload.js';
+import type { CommitPart } from './commit-statement.js';
 import type { JournalEntry, RunEnd, RunRest, VisitChange, VisitRow } from './journal-entry.js';
 
 /** One entry on its way into the shared commit, with its events already serialised and numbered. */
@@ -44,13 +45,19 @@ interface ClosedRun {
   rest: RunRest | null;
 }
 
+/** The parts that a commit has something for, and the columns of all of them as arrays, in their order. */
+export interface CommitParameters {
+  readonly parts: readonly CommitPart[];
+  readonly values: readonly ArrayParameter[];
+}
+
 /**
- * The parameters of COMMIT_STATEMENT: the columns of its parts, as arrays. Several entries of a run may share the
+ * What `commitStatement` needs. Several entries of a run may share the
  * commit, and no part of one statement sees what another part writes: of two updates of a row PostgreSQL takes any one,
  * and an update finds no row that is being inserted. So each visit and each run has one row here, as the last entry
  * leaves it.
  */
-export function commitParameters(entries: readonly PreparedEntry[]): ArrayParameter[] {
+export function commitParameters(entries: readonly PreparedEntry[]): CommitParameters {
   const epochs = new Map<string, number>();
   const visits = new Map<string, CommittedVisit>();
   const events: CommittedEvent[] = [];
@@ -72,14 +79,30 @@ export function commitParameters(entries: readonly PreparedEntry[]): ArrayParame
     }
   }
   const rows = [...visits.values()];
-  return [
-    textArray([...epochs.keys()]),
-    integerArray([...epochs.values()]),
-    ...begunColumns(rows.filter(isBegun)),
-    ...changedColumns(rows.filter((row) => !isBegun(row))),
-    ...eventColumns(events),
-    ...closedColumns([...closed.values()]),
+  const columns: readonly (readonly [CommitPart, readonly ArrayParameter[] | null])[] = [
+    ['begun', unlessEmpty(rows.filter(isBegun), begunColumns)],
+    [
+      'changed',
+      unlessEmpty(
+        rows.filter((row) => !isBegun(row)),
+        changedColumns,
+      ),
+    ],
+    ['recorded', unlessEmpty(events, eventColumns)],
+    ['ended', unlessEmpty([...closed.values()], closedColumns)],
   ];
+  const held = [textArray([...epochs.keys()]), integerArray([...epochs.values()])];
+  return {
+    parts: columns.flatMap(([part, values]) => (values ? [part] : [])),
+    values: [...held, ...columns.flatMap(([, values]) => values ?? [])],
+  };
+}
+
+function unlessEmpty<T>(
+  rows: readonly T[],
+  columnsOf: (rows: readonly T[]) => ArrayParameter[],
+): ArrayParameter[] | null {
+  return rows.length === 0 ? null : columnsOf(rows);
 }
 
 function isBegun(row: CommittedVisit): row is BegunVisit {

@@ -2,7 +2,7 @@ import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { RecordedRunEvent } from '../../events/run-event.js';
 import { commitParameters, type PreparedEntry } from './commit-parameters.js';
-import { COMMIT_STATEMENT } from './commit-statement.js';
+import { commitStatement } from './commit-statement.js';
 import type { JournalConnection } from './journal-connection.js';
 import { JournalUnavailableError } from './journal-errors.js';
 import { RunJournal, type JournalMember } from './run-journal.js';
@@ -75,12 +75,11 @@ export class JournalWriter {
 
   async #write(entries: readonly PreparedEntry[]): Promise<ReadonlySet<string>> {
     if (entries.length === 0) return new Set();
-    const values = commitParameters(entries);
+    const { parts, values } = commitParameters(entries);
     try {
       const rows = await this.connection.query<{ run_id: string }>({
-        name: 'journal-commit',
-        text: COMMIT_STATEMENT,
-        values,
+        ...commitStatement(parts),
+        values: [...values],
       });
       return new Set(rows.map(({ run_id }) => run_id));
     } catch (error) {

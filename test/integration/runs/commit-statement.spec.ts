@@ -1,5 +1,4 @@
-import { commitParameters } from '../../../src/runs/journal/commit-parameters.js';
-import { COMMIT_STATEMENT } from '../../../src/runs/journal/commit-statement.js';
+import { commitStatement } from '../../../src/runs/journal/commit-statement.js';
 import { JournalConnection } from '../../../src/runs/journal/journal-connection.js';
 import { createTestDatabase } from '../../support/test-database.js';
 
@@ -8,10 +7,11 @@ describe('the shared commit', () => {
     const database = await createTestDatabase();
     const connection = new JournalConnection(database.url);
     try {
-      const text = `EXPLAIN ${COMMIT_STATEMENT}`;
+      const { text } = commitStatement(['begun', 'changed', 'recorded', 'ended']);
+      const parameters = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
       const rows = await connection.query<Record<'QUERY PLAN', string>>({
-        text,
-        values: commitParameters([]),
+        text: `EXPLAIN ${text}`,
+        values: Array.from({ length: parameters }, () => '{}'),
       });
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       expect([...plan.matchAll(/Index Scan using (\S+)/g)].map(([, index]) => index)).toEqual([
