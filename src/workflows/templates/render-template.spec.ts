@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { numberProblem } from '../../common/json/json-number.js';
 import type { JsonValue } from '../../common/json/json-value.js';
 import { renderTemplate, renderTemplates, renderText } from './render-template.js';
 import { TemplateRenderError, TemplateSyntaxError } from './template-error.js';
@@ -116,6 +117,9 @@ describe('renderTemplate', () => {
   it('keeps the type and value of any JSON value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ stringUnit: 'binary' }), async (value) => {
+        // Integers that a double may have rounded are refused.
+        const numbers = JSON.stringify(value).match(/-?\d[\d.]*(?:e[+-]?\d+)?/g) ?? [];
+        fc.pre(numbers.every((one) => numberProblem(one) === null));
         expect(await renderTemplate('{{ n.k }}', { n: { k: value as JsonValue } })).toEqual(value);
       }),
     );
