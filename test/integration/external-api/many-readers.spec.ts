@@ -1,11 +1,10 @@
 import { Agent, request as httpRequest, type ClientRequest } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { StreamRunEvents } from '../../../src/external-api/stream/stream-run-events.js';
 import type { AgentRuntimeEvent } from '../../../src/runtime-adapters/protocol/agent-runtime-event.js';
 import { ApiApp } from '../../support/external-api/api-app.js';
 import { ApiClient, text, type Data } from '../../support/external-api/api-client.js';
 import { says } from '../../support/engine/scripted-runtime.js';
+import { memoryInUse } from '../../support/memory-in-use.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { agent, chain, input, output } from '../engine/graphs.js';
 
@@ -46,20 +45,6 @@ function firstBytes(url: string): Promise<ClientRequest> {
     });
     outgoing.end();
   });
-}
-
-/** Bytes of the heap that something still refers to. */
-async function heapInUse(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  let least = Infinity;
-  for (let at = 0; at < 4; at += 1) {
-    collect();
-    // Finalisers run between collections.
-    await new Promise((resolve) => setImmediate(resolve));
-    least = Math.min(least, process.memoryUsage().heapUsed);
-  }
-  return least;
 }
 
 describe('a thousand readers of fifty runs', () => {
@@ -146,7 +131,7 @@ describe('a thousand readers of fifty runs', () => {
       expect(streams.readers).toBe(1_000);
       for (const request of requests) request.destroy();
       while (streams.readers > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-      return heapInUse();
+      return memoryInUse();
     };
     // What is made once (compiled code, pools) is there after the first ones.
     await comeAndGo();
