@@ -26,6 +26,11 @@ export class LargeOutputs {
     return write(run, name, text, bytes);
   }
 
+  /** Whether `keep` gives the data itself. */
+  fits(data: JsonObject): boolean {
+    return isSurelySmall(data) || Buffer.byteLength(JSON.stringify(data)) <= this.maxBytes;
+  }
+
   async #keepFields(run: VisitedRun, name: string, data: JsonObject, bytes: number): Promise<JsonObject> {
     const fields = Object.entries(data).map(([key, value], at) => {
       const text = JSON.stringify(value);

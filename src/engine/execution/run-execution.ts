@@ -76,8 +76,6 @@ export class RunExecution {
   /** Its rest is being stored: what comes now is for whoever holds it next. */
   #resting = false;
   /** Wake-up calls that its waiting visits have looked after, and those it has heard of. */
-  /** Set where this execution begins the run. */
-  #variables: JsonObject | null = null;
   #wakesSeen: number;
   #wakesHeard: number;
   #heldUntil: number;
@@ -135,22 +133,11 @@ export class RunExecution {
     const { journal } = this.input;
     const entry = newEntry();
     if (journal.committedSeq === 0) {
-      this.#variables = await this.#keptVariables();
-      if (this.#end || this.#abort) return;
       entry.events.push({ kind: 'run-started' });
       this.#book.showReused(this.#root, entry);
     }
     if (this.#deadline) this.#runClock.set([this.#deadline.at]);
     await this.#step(this.#root, entry, this.#book.restore(this.#root, entry));
-  }
-
-  /** As the visit of the run's input leaves them. */
-  async #keptVariables(): Promise<JsonObject> {
-    const { graph, run } = this.input;
-    const node = graph.nodes.find(({ type }) => type === 'userInput');
-    if (!node) return run.variables;
-    const ref = { visitUuid: '', nodeId: node.id, nodeType: node.type, label: node.id, iterSeq: 1 };
-    return this.services.largeOutputs.keep(this.#visitedRun, ref, run.variables);
   }
 
   /** Ends the run as failed: no visit begins any more, running ones are told to stop. */
@@ -393,13 +380,22 @@ export class RunExecution {
     if (outcome) frame.settled?.(outcome);
   }
 
-  /** The run's input is there already: it ends in the entry it begins in, which spares every run a commit. */
+  /** Begins what follows; gives the visits that have to act. */
   #plan(frame: Frame, entry: JournalEntry): VisitState[] {
     const begun = this.#book.plan(frame, entry);
-    const input = begun.find(({ ref }) => ref.nodeType === 'userInput');
-    if (!input || !this.#variables) return begun;
-    this.#succeed(input, this.#variables, null, entry);
-    return [...begun.filter((visit) => visit !== input), ...this.#plan(frame, entry)];
+    const acting = begun.filter((visit) => !this.#endKnown(visit, entry));
+    return acting.length === begun.length ? acting : [...acting, ...this.#plan(frame, entry)];
+  }
+
+  /**
+   * A visit whose output is known (the run's input) ends in the entry it begins in, which spares every run a commit;
+   * one too large for the database acts like any other.
+   */
+  #endKnown(visit: VisitState, entry: JournalEntry): boolean {
+    const known = this.services.executorOf(visit.ref.nodeType)?.known?.(this.#visitedRun);
+    if (!known || !this.services.largeOutputs.fits(known)) return false;
+    this.#succeed(visit, known, null, entry);
+    return true;
   }
 
   /** A slot may have become free that another frame waits for. */

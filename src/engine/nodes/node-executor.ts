@@ -6,6 +6,8 @@ import type { WalkNode, WalkOutcome } from '../walks/walk.js';
 /** What lets one node act. One implementation a node type, one file each; registered in `node-executors.ts`. */
 export interface NodeExecutor {
   readonly type: NodeType | 'planner';
+  /** What a visit leaves, where that is known without acting; the same as `execute` would give. */
+  known?(run: VisitedRun): JsonObject;
   /**
    * Acts once. Throws `NodeFailure` when the node failed; any other error counts as a failure that is not
    * retryable. Must stop soon after `signal` aborts.
