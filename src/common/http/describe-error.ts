@@ -58,7 +58,8 @@ export function describeError(error: unknown, correlationId: string): ErrorAnswe
 }
 
 /** What the driver says of a connection that is gone, or that none came about. */
-const GONE = /^Connection terminated|^timeout e|^Client (has encountered|was closed)/;
+const GONE =
+  /^Connection terminated|^timeout (expired$|exceeded when trying to connect)|^Client (has encountered|was closed)/;
 const CONNECTION_CALLS = new Set<unknown>(['connect', 'read', 'write']);
 
 /** Connections that broke or were refused, as the driver reports them; 57P and 08 are the server's own words. */
