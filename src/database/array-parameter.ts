@@ -1,6 +1,6 @@
 /**
  * Arrays as parameters of a statement. The driver would escape every element of every array with two regular
- * expressions, which was a fifth of this process's work in a busy engine; most need no escaping at all, and the long
+ * expressions, which was a tenth of this process's work in a busy engine; most need no escaping at all, and the long
  * ones (JSON, full of quotes) are sent in PostgreSQL's binary format, which has none.
  */
 export type ArrayParameter = string | Buffer;
