@@ -1,11 +1,10 @@
-import { RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { adminApiControllers, adminApiDocument } from '../../../src/admin-api/index.js';
 import { OPERATION, type OperationDescription } from '../../../src/common/openapi/operation.js';
 import { NODE_TYPES } from '../../../src/workflows/index.js';
+import { controllerRoutes } from '../../support/controller-routes.js';
 import { AdminClient, type AdminAnswer } from '../../support/admin-client.js';
 import { startInProcessServer, type InProcessServer } from '../../support/in-process-server.js';
 
@@ -14,21 +13,11 @@ interface Route {
   operation: OperationDescription;
 }
 
-/** Every route of the controllers, by Nest's own decorators. */
 function routes(): Route[] {
-  return adminApiControllers.flatMap((controller: Type) => {
-    const base = Reflect.getMetadata(PATH_METADATA, controller) as string;
-    const prototype = controller.prototype as Record<string, object>;
-    return Object.getOwnPropertyNames(prototype).flatMap((name) => {
-      const handler = name === 'constructor' ? undefined : prototype[name];
-      const path = handler && (Reflect.getMetadata(PATH_METADATA, handler) as string | undefined);
-      if (handler === undefined || path === undefined) return [];
-      const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
-      const joined = `/${base}/${path}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
-      const operation = Reflect.getMetadata(OPERATION, handler) as OperationDescription;
-      return [{ route: `${method} ${joined.replace(/:(\w+)/g, '{$1}')}`, operation }];
-    });
-  });
+  return controllerRoutes(adminApiControllers).map(({ route, handler }) => ({
+    route,
+    operation: Reflect.getMetadata(OPERATION, handler) as OperationDescription,
+  }));
 }
 
 describe('the OpenAPI document of the admin API', () => {

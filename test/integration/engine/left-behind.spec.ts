@@ -18,11 +18,6 @@ describe('what is left behind', () => {
     engines.database.dataSource.query<unknown[]>(text, values);
   const types = async (engine: TestEngine, runId: string): Promise<string[]> =>
     (await engine.store.readAfter(runId, 0, 1_000)).map(({ type }) => type);
-  const isResting = (engine: TestEngine, runId: string): Promise<void> =>
-    engine.until(async () => {
-      const run = await engine.runs.find(runId);
-      return run?.leaseOwner === null && engine.engine.registry.size === 0;
-    }, 'the run to rest');
 
   beforeAll(async () => {
     engines = await TestEngines.open();
@@ -162,7 +157,7 @@ describe('what is left behind', () => {
     const first = await start();
     const workflow = await first.workflow(chain(input(), question, output({ ok: '{{ ask.ok }}' })));
     const runId = await first.start(workflow);
-    await isResting(first, runId);
+    await first.untilResting(runId);
     const dies: Pick<WakeRun, 'afterWake'> = { afterWake: () => Promise.reject(new Error('killed')) };
     const compiled = new CompiledWorkflows(first.workflows, 200);
     const { runs, visits, leases } = first;
@@ -184,7 +179,7 @@ describe('what is left behind', () => {
     const test = await start();
     const workflow = await test.workflow(chain(input(), question, output({ ok: '{{ ask.ok }}' })));
     const runId = await test.start(workflow);
-    await isResting(test, runId);
+    await test.untilResting(runId);
     await sql(`UPDATE visits SET waiting = '{"answer": {}}' WHERE run_id = $1 AND status = 'WAITING'`, runId);
     const answered = test.engine.answerHumanInput.execute(runId, 'ask', { ok: true });
     await expect(answered).rejects.toMatchObject({ code: 'RUN_NOT_ACTIVE' });
@@ -223,7 +218,7 @@ describe('what is left behind', () => {
       return rows[0]?.run_id ?? '';
     };
     const runIds = [await test.start(parent), await test.start(parent), await test.start(parent)] as const;
-    for (const runId of runIds) await isResting(test, runId);
+    for (const runId of runIds) await test.untilResting(runId);
     const [orphan, unstarted, kept] = await Promise.all(runIds.map(childOf));
     const ended = `UPDATE runs SET status = 'FAILED', completed_at = now() - interval '1 minute' WHERE run_id = $1`;
     await sql(ended, runIds[0]);
@@ -242,7 +237,7 @@ describe('what is left behind', () => {
     const call = node('call', 'subWorkflow', { workflowName: child.name });
     const workflow = await first.workflow(chain(input(), call, output({ x: '1' })));
     const runId = await first.start(workflow);
-    await isResting(first, runId);
+    await first.untilResting(runId);
     await first.engine.dispatcher.stop();
     // As if the process had died between the start of the child and the record that it is waited for.
     await sql(

@@ -24,11 +24,6 @@ describe('runs that lie down', () => {
     await test.stop();
   });
 
-  const rests = (runId: string): Promise<void> =>
-    test.until(
-      async () => (await test.runs.find(runId))?.leaseOwner === null && test.engine.registry.size === 0,
-      'the run to rest',
-    );
   const untilNode = (runId: string, nodeId: string, wanted: string): Promise<void> =>
     test.until(
       async () =>
@@ -97,7 +92,7 @@ describe('runs that lie down', () => {
     await test.until(() => isReading, 'the answers to be read');
     finish();
     await untilNode(runId, 'second', 'WAITING');
-    await rests(runId);
+    await test.untilResting(runId);
     goOn();
     await answered;
     await untilNode(runId, 'first', 'SUCCESS');
@@ -108,7 +103,7 @@ describe('runs that lie down', () => {
   it('is not kept from being woken by a renewal that comes late', async () => {
     const workflow = await test.workflow(chain(input(), ask(), output({})));
     const runId = await test.start(workflow);
-    await rests(runId);
+    await test.untilResting(runId);
     const before = await test.runs.find(runId);
     const late = { runId, epoch: before?.leaseEpoch ?? 0 };
     expect(await test.leases.renew([late])).toEqual(new Map());
@@ -130,7 +125,7 @@ describe('runs that lie down', () => {
       );
       const runId = await test.start(workflow);
       for (const ok of [true, false, true]) {
-        await rests(runId);
+        await test.untilResting(runId);
         await test.engine.answerHumanInput.execute(runId, 'each.ask', { ok });
       }
       const { run, visit } = await test.end(runId);
@@ -146,7 +141,7 @@ describe('runs that lie down', () => {
     it('can be cancelled while it rests', async () => {
       const workflow = await test.workflow(chain(input(), each(approvals), output({})));
       const runId = await test.start(workflow);
-      await rests(runId);
+      await test.untilResting(runId);
       await test.engine.cancelRun.execute(runId);
       const { visits } = await test.end(runId);
       const open = visits.filter(({ status }) => status === 'RUNNING' || status === 'WAITING');

@@ -22,16 +22,10 @@ describe('runs that wait', () => {
   });
   afterEach(() => test.stop());
 
-  const rests = (runId: string): Promise<void> =>
-    test.until(
-      async () => (await test.runs.find(runId))?.leaseOwner === null && test.engine.registry.size === 0,
-      'the run to rest',
-    );
-
   it('rests while a person is asked, holding nothing, and goes on with the answer', async () => {
     const workflow = await test.workflow(chain(input(who), approval, output({ ok: '{{ ask.ok }}' })));
     const runId = await test.start(workflow, { who: '王' });
-    await rests(runId);
+    await test.untilResting(runId);
     const [visit] = (await test.visits.ofRun(runId)).filter(({ status }) => status === 'WAITING');
     expect(visit?.waiting).toMatchObject({ kind: 'person', message: 'Fine, 王?' });
     expect((await test.runs.find(runId))?.status).toBe('RUNNING');
@@ -69,7 +63,7 @@ describe('runs that wait', () => {
       { settings: { concurrency: 1 } },
     );
     const runId = await test.start(workflow, { who: 'x' });
-    await rests(runId);
+    await test.untilResting(runId);
     const stored = await test.visits.ofRun(runId);
     expect(stored.map(({ nodeId, status }) => `${nodeId} ${status}`)).toEqual([
       ...['in SUCCESS', 'ask WAITING', 'a SUCCESS', 'b SUCCESS'],
@@ -125,7 +119,7 @@ describe('runs that wait', () => {
   it('keeps waiting over a restart', async () => {
     const workflow = await test.workflow(chain(input(who), approval, output({ ok: '{{ ask.ok }}' })));
     const runId = await test.start(workflow, { who: 'x' });
-    await rests(runId);
+    await test.untilResting(runId);
     await test.engine.dispatcher.stop();
     await test.connection.close();
     test = await TestEngine.start(database, { owner: 'second', workspacesRoot: test.workspacesRoot });
@@ -138,7 +132,7 @@ describe('runs that wait', () => {
   it('cancels a run that rests', async () => {
     const workflow = await test.workflow(chain(input(who), approval, output({ ok: '{{ ask.ok }}' })));
     const runId = await test.start(workflow, { who: 'x' });
-    await rests(runId);
+    await test.untilResting(runId);
     await test.engine.cancelRun.execute(runId);
     const { run, visit } = await test.end(runId);
     expect([run.statusReason, visit('ask')?.status, visit('out')?.status]).toEqual([
@@ -185,7 +179,7 @@ describe('runs that wait', () => {
     const waits = await test.workflow(chain(input(who), approval, output({ x: '1' })));
     const outer = await test.workflow(chain(input(), call(waits.name), output({ x: '1' })));
     const runId = await test.start(outer);
-    await rests(runId);
+    await test.untilResting(runId);
     await test.engine.cancelRun.execute(runId);
     const [child] = await database.dataSource.query<{ run_id: string }[]>(
       'SELECT run_id FROM runs WHERE parent_run_id = $1',

@@ -1,10 +1,9 @@
-import { RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { createConfig, lintDocument, makeDocumentFromString, BaseResolver } from '@redocly/openapi-core';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { externalApiControllers } from '../../../src/external-api/external-api-controllers.js';
 import { externalApiDocument } from '../../../src/external-api/index.js';
 import type { WorkflowDefinition } from '../../../src/workflows/index.js';
+import { controllerRoutes } from '../../support/controller-routes.js';
 import { ApiApp } from '../../support/external-api/api-app.js';
 import { ApiClient, text, type Answer, type Data } from '../../support/external-api/api-client.js';
 import { fails, thinks } from '../../support/engine/scripted-runtime.js';
@@ -37,18 +36,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes every route of the API', () => {
-    const routes = externalApiControllers.flatMap((controller: Type) => {
-      const base = Reflect.getMetadata(PATH_METADATA, controller) as string;
-      const prototype = controller.prototype as Record<string, object>;
-      return Object.getOwnPropertyNames(prototype).flatMap((name) => {
-        const handler = name === 'constructor' ? undefined : prototype[name];
-        const path = handler && (Reflect.getMetadata(PATH_METADATA, handler) as string | undefined);
-        if (handler === undefined || path === undefined) return [];
-        const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
-        const joined = `/${base}/${path}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
-        return [`${method} ${joined.replace(/:(\w+)/g, '{$1}')}`];
-      });
-    });
+    const routes = controllerRoutes(externalApiControllers).map(({ route }) => route);
     expect(operations.map(({ route }) => route).sort()).toEqual(routes.sort());
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);

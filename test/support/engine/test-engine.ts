@@ -187,6 +187,14 @@ export class TestEngine {
     return { run, visits, visit: (nodeId) => visits.findLast((visit) => visit.nodeId === nodeId) };
   }
 
+  /** Resolves when nobody holds the run and this engine executes nothing. */
+  untilResting(runId: string): Promise<void> {
+    return this.until(
+      async () => (await this.runs.find(runId))?.leaseOwner === null && this.engine.registry.size === 0,
+      'the run to rest',
+    );
+  }
+
   /** Looks again whenever something was recorded, and at short intervals for what other engines do. */
   async until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 10_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;
