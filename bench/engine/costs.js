@@ -8,24 +8,15 @@ const engine = await openEngine(url, { maxVisitsPerRun: 2000 });
 const client = new pg.Client({ connectionString: url });
 await client.connect();
 
-/** The statistics of other sessions arrive with a delay; two equal readings mean that they are complete. */
 async function counters() {
-  for (let last = ''; ;) {
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    const { rows } = await client.query(
-      `SELECT xact_commit::integer AS commits, (pg_current_wal_lsn() - '0/0')::bigint::text AS wal
-         FROM pg_stat_database WHERE datname = current_database()`,
-    );
-    const now = JSON.stringify({ wal: rows[0].wal });
-    if (now === last) return { commits: rows[0].commits, wal: Number(rows[0].wal) };
-    last = now;
-  }
+  const { rows } = await client.query(
+    `SELECT xact_commit::integer AS commits, (pg_current_wal_lsn() - '0/0')::bigint::text AS wal
+       FROM pg_stat_database WHERE datname = current_database()`,
+  );
+  return { commits: rows[0].commits, wal: Number(rows[0].wal) };
 }
 
-async function cost(run, times, inFlight, visits) {
-  for (let at = 0; at < 10; at += 1) await run();
-  const before = await counters();
-  const cpuBefore = process.cpuUsage();
+async function sideBySide(run, times, inFlight) {
   let begun = 0;
   const worker = async () => {
     while (begun < times) {
@@ -34,11 +25,27 @@ async function cost(run, times, inFlight, visits) {
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
+}
+
+/** A session reports what it did with the first transaction that ends a second after its last report. */
+async function report(run, inFlight) {
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await sideBySide(run, inFlight, inFlight);
+}
+
+async function cost(run, times, inFlight, visits) {
+  await sideBySide(run, times, inFlight);
+  await report(run, inFlight);
+  const before = await counters();
+  const cpuBefore = process.cpuUsage();
+  await sideBySide(run, times, inFlight);
   const cpu = process.cpuUsage(cpuBefore);
+  await report(run, inFlight);
   const after = await counters();
+  const runs = times + inFlight;
   return {
-    commits: (after.commits - before.commits) / times,
-    walBytes: (after.wal - before.wal) / times,
+    commits: (after.commits - before.commits) / runs,
+    walBytes: (after.wal - before.wal) / runs,
     cpuMicrosPerVisit: (cpu.user + cpu.system) / times / visits,
   };
 }

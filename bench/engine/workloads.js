@@ -50,10 +50,3 @@ export async function measureRound({ chain, fan, loop }, seconds) {
     w4: median(await oneByOne(loop, 30, millis)),
   };
 }
-
-export async function warmUp({ chain, fan, loop }) {
-  await oneByOne(chain, 30, 3000);
-  await inFlight(chain, 1500);
-  await oneByOne(fan, 5, 2000);
-  await oneByOne(loop, 3, 2000);
-}
