@@ -10,9 +10,9 @@ import { runMigrations } from '../../dist/database/run-migrations.js';
 import { createEngine } from '../../dist/engine/index.js';
 import { RunEventBus } from '../../dist/events/run-event-bus.js';
 import { RunEventStore } from '../../dist/events/run-event-store.js';
-import { JournalConnection } from '../../dist/runs/journal/journal-connection.js';
 import { JournalWriter } from '../../dist/runs/journal/journal-writer.js';
 import { RunLeases } from '../../dist/runs/leases/run-leases.js';
+import { RunConnections } from '../../dist/runs/run-connections.js';
 import { RunRepository } from '../../dist/runs/run.repository.js';
 import { VisitRepository } from '../../dist/runs/visit.repository.js';
 import { Workspaces } from '../../dist/runs/workspaces/workspaces.js';
@@ -30,7 +30,7 @@ export async function openEngine(url, { maxVisitsPerRun = 200 } = {}) {
   const dataSource = createDataSource(url, 10);
   await dataSource.initialize();
   await runMigrations(dataSource);
-  const connection = new JournalConnection(url);
+  const connections = new RunConnections(url);
   const bus = new RunEventBus();
   const ends = new Map();
   bus.subscribe('bench', ({ runId, event }) => {
@@ -44,10 +44,10 @@ export async function openEngine(url, { maxVisitsPerRun = 200 } = {}) {
     config,
     logger: pino({ level: 'warn' }),
     dataSource,
-    runs: new RunRepository(dataSource),
+    runs: new RunRepository(dataSource, connections),
     visits: new VisitRepository(dataSource),
-    leases: new RunLeases(dataSource, 'bench', 30),
-    journals: new JournalWriter(connection, (event) => bus.publish(event)),
+    leases: new RunLeases(dataSource, connections, 'bench', 30),
+    journals: new JournalWriter(connections.journal, (event) => bus.publish(event)),
     events: new RunEventStore(dataSource),
     workspaces: new Workspaces(root),
     workflows: new WorkflowRepository(dataSource),
@@ -99,7 +99,7 @@ export async function openEngine(url, { maxVisitsPerRun = 200 } = {}) {
     loopOf: loop,
     close: async () => {
       await dispatcher.stop();
-      await connection.close();
+      await connections.close();
       await dataSource.destroy();
       await rm(root, { recursive: true, force: true });
     },

@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: this engine beside LangGraph, DBOS and Mastra on one PostgreSQL with synchronous commit, in one
- * run, rounds interleaved, medians and ratios in a table. BENCH_DATABASE_URL names a server on which databases may
- * be created; without it the embedded PostgreSQL of the product is started in a temporary folder.
- * Options: --rounds N (5), --seconds N (4, a workload's share of a round), --engines a,b.
+ * run, medians and ratios in a table. The engines take turns in short slices, so that a disturbance of the machine hits
+ * all alike; a round that does not count comes first. BENCH_DATABASE_URL names a server on which databases may be
+ * created; without it the embedded PostgreSQL of the product is started in a temporary folder.
+ * Options: --rounds N (5), --seconds N (3, a workload's share of a round), --engines a,b.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,11 +13,13 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { buildWhenStale } from '../../scripts/build.js';
+import { MeasuredEngine } from './measured-engine.js';
 import { singleInserts } from './pgbench.js';
 import { median } from './workloads.js';
 
 const HERE = import.meta.dirname;
 const ENGINES = ['agent-management', 'dbos', 'langgraph', 'mastra'];
+const SLICE_MILLIS = 500;
 const WORKLOADS = [
   ['w1', 'W1 chain of 10, one at a time, p50 ms'],
   ['w2', 'W2 the same, 64 in flight, visits/s'],
@@ -27,7 +30,7 @@ const WORKLOADS = [
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '3' },
     engines: { type: 'string', default: ENGINES.join(',') },
   },
 });
@@ -71,6 +74,21 @@ function lastJsonLine(script, args) {
     timeout: 300_000,
   });
   return JSON.parse(output.trim().split('\n').at(-1));
+}
+
+/** Every workload's median by engine, in their order. */
+async function measureRound(measured, seconds) {
+  const figures = measured.map(() => ({}));
+  for (const [workload] of WORKLOADS) {
+    const samples = measured.map(() => []);
+    for (let left = seconds * 1000; left > 0; left -= SLICE_MILLIS) {
+      for (const [at, engine] of measured.entries()) {
+        samples[at].push(...(await engine.measure(workload, Math.min(left, SLICE_MILLIS))));
+      }
+    }
+    figures.forEach((one, at) => (one[workload] = median(samples[at])));
+  }
+  return figures;
 }
 
 function show(value) {
@@ -129,18 +147,19 @@ try {
   const urls = new Map();
   for (const name of engines)
     urls.set(name, await createDatabase(server.url, `bench_${name.replace('-', '_')}`));
-  const rounds = new Map(engines.map((name) => [name, []]));
-  for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const name of engines) {
-      const result = lastJsonLine('measure.js', [name, urls.get(name), values.seconds]);
-      rounds.get(name).push(result);
-      console.error(`round ${round + 1}: ${JSON.stringify(result)}`);
-    }
+  const measured = [];
+  for (const name of engines) measured.push(await MeasuredEngine.start(name, urls.get(name)));
+  const rounds = [];
+  for (let round = 0; round <= Number(values.rounds); round += 1) {
+    const figures = await measureRound(measured, Number(values.seconds));
+    if (round === 0) continue;
+    rounds.push(figures);
+    console.error(`round ${round}: ${JSON.stringify(figures)}`);
   }
-  const results = engines.map((name) => {
-    const all = rounds.get(name);
-    const medians = WORKLOADS.map(([key]) => [key, median(all.map((one) => one[key]))]);
-    return { name: all[0].name, ...Object.fromEntries(medians) };
+  await Promise.all(measured.map((engine) => engine.close()));
+  const results = measured.map(({ name }, at) => {
+    const medians = WORKLOADS.map(([key]) => [key, median(rounds.map((figures) => figures[at][key]))]);
+    return { name, ...Object.fromEntries(medians) };
   });
   console.log(`\n${table(results)}\n`);
   console.log(costTable(lastJsonLine('costs.js', [await createDatabase(server.url, 'bench_costs')])));

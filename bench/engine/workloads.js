@@ -16,9 +16,10 @@ export function median(values) {
   return percentile(values, 0.5);
 }
 
-async function oneByOne(run, times, maxMillis) {
+/** Milliseconds of each run. */
+async function oneByOne(run, maxMillis) {
   const millis = [];
-  for (const until = performance.now() + maxMillis; millis.length < times && performance.now() < until;) {
+  for (const until = performance.now() + maxMillis; performance.now() < until;) {
     const began = performance.now();
     await run();
     millis.push(performance.now() - began);
@@ -26,6 +27,7 @@ async function oneByOne(run, times, maxMillis) {
   return millis;
 }
 
+/** Visits a second, of the whole slice. */
 async function inFlight(run, maxMillis) {
   let done = 0;
   const began = performance.now();
@@ -37,16 +39,13 @@ async function inFlight(run, maxMillis) {
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  return (done * CHAIN_NODES * 1000) / (performance.now() - began);
+  return [(done * CHAIN_NODES * 1000) / (performance.now() - began)];
 }
 
-/** One round of all workloads; each at most `seconds` long. */
-export async function measureRound({ chain, fan, loop }, seconds) {
-  const millis = seconds * 1000;
-  return {
-    w1: median(await oneByOne(chain, 200, millis)),
-    w2: await inFlight(chain, millis),
-    w3: median(await oneByOne(fan, 50, millis)),
-    w4: median(await oneByOne(loop, 30, millis)),
-  };
-}
+/** Each gives its samples of a slice of about so many milliseconds. */
+export const WORKLOADS = {
+  w1: ({ chain }, millis) => oneByOne(chain, millis),
+  w2: ({ chain }, millis) => inFlight(chain, millis),
+  w3: ({ fan }, millis) => oneByOne(fan, millis),
+  w4: ({ loop }, millis) => oneByOne(loop, millis),
+};

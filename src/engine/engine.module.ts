@@ -12,9 +12,9 @@ import { ContextQueryModule, ContextTokens } from '../context-query/index.js';
 import { DatabaseAddress } from '../database/database-address.js';
 import { RunEventBus } from '../events/run-event-bus.js';
 import { RunEventStore } from '../events/run-event-store.js';
-import { JournalConnection } from '../runs/journal/journal-connection.js';
 import { JournalWriter } from '../runs/journal/journal-writer.js';
 import { RunLeases } from '../runs/leases/run-leases.js';
+import { RunConnections } from '../runs/run-connections.js';
 import { RunRepository } from '../runs/run.repository.js';
 import { VisitRepository } from '../runs/visit.repository.js';
 import { Workspaces } from '../runs/workspaces/workspaces.js';
@@ -98,7 +98,7 @@ export class EngineModule implements OnApplicationBootstrap, OnModuleDestroy, On
     private readonly leases: RunLeases,
     private readonly address: DatabaseAddress,
     private readonly journals: JournalWriter,
-    private readonly connection: JournalConnection,
+    private readonly connections: RunConnections,
     private readonly bus: RunEventBus,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -123,6 +123,6 @@ export class EngineModule implements OnApplicationBootstrap, OnModuleDestroy, On
 
   async onApplicationShutdown(): Promise<void> {
     await this.journals.idle();
-    await this.connection.close();
+    await this.connections.close();
   }
 }

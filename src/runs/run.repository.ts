@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isConnectionError } from '../database/connection-error.js';
 import { GroupCommit } from '../database/group-commit.js';
+import { RunConnections } from './run-connections.js';
 import { runColumns } from './run-columns.js';
 import type { RunStatus } from './run-status.js';
 import { RunEntity } from './run.entity.js';
@@ -45,10 +46,17 @@ export type NewRun = Pick<
 export class RunRepository {
   readonly #inserts: GroupCommit<NewRun>;
 
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    { admission }: RunConnections,
+  ) {
     this.#inserts = new GroupCommit<NewRun>(
       async (runs) => {
-        await dataSource.query(INSERT_STATEMENT, insertParameters(runs));
+        await admission.query({
+          name: 'insert-runs',
+          text: INSERT_STATEMENT,
+          values: insertParameters(runs),
+        });
         return runs.map(() => ({ ok: true, value: undefined }));
       },
       { maxBatch: MAX_BATCH, isFatal: isConnectionError },

@@ -6,9 +6,9 @@ import { DataSource } from 'typeorm';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
 import { DatabaseAddress } from '../database/database-address.js';
 import { RunEventBus } from '../events/run-event-bus.js';
-import { JournalConnection } from './journal/journal-connection.js';
 import { JournalWriter } from './journal/journal-writer.js';
 import { RunLeases } from './leases/run-leases.js';
+import { RunConnections } from './run-connections.js';
 import { RunRepository } from './run.repository.js';
 import { VisitRepository } from './visit.repository.js';
 import { Workspaces } from './workspaces/workspaces.js';
@@ -20,21 +20,23 @@ import { Workspaces } from './workspaces/workspaces.js';
     RunRepository,
     VisitRepository,
     {
-      provide: RunLeases,
-      inject: [DataSource, APP_CONFIG],
-      useFactory: (dataSource: DataSource, config: AppConfig) =>
-        new RunLeases(dataSource, `${hostname()}:${process.pid}:${randomUUID()}`, config.engine.leaseSeconds),
+      provide: RunConnections,
+      inject: [DatabaseAddress],
+      useFactory: ({ url }: DatabaseAddress) => new RunConnections(url),
     },
     {
-      provide: JournalConnection,
-      inject: [DatabaseAddress],
-      useFactory: (address: DatabaseAddress) => new JournalConnection(address.url),
+      provide: RunLeases,
+      inject: [DataSource, RunConnections, APP_CONFIG],
+      useFactory: (dataSource: DataSource, connections: RunConnections, config: AppConfig) => {
+        const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+        return new RunLeases(dataSource, connections, owner, config.engine.leaseSeconds);
+      },
     },
     {
       provide: JournalWriter,
-      inject: [JournalConnection, RunEventBus],
-      useFactory: (connection: JournalConnection, bus: RunEventBus) =>
-        new JournalWriter(connection, (event) => bus.publish(event)),
+      inject: [RunConnections, RunEventBus],
+      useFactory: ({ journal }: RunConnections, bus: RunEventBus) =>
+        new JournalWriter(journal, (event) => bus.publish(event)),
     },
     {
       provide: Workspaces,
@@ -42,6 +44,6 @@ import { Workspaces } from './workspaces/workspaces.js';
       useFactory: (config: AppConfig) => new Workspaces(path.join(config.dataDir, 'workspaces')),
     },
   ],
-  exports: [RunRepository, VisitRepository, RunLeases, JournalConnection, JournalWriter, Workspaces],
+  exports: [RunRepository, VisitRepository, RunLeases, RunConnections, JournalWriter, Workspaces],
 })
 export class RunsModule {}

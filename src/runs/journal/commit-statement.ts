@@ -1,86 +1,70 @@
-/** `?` is a parameter; parameters are numbered in the order in which they stand. */
-const HELD = `
-  SELECT r.run_id
-    FROM unnest(?::text[], ?::integer[]) AS claimed(run_id, epoch)
-    JOIN runs r ON r.run_id = claimed.run_id AND r.lease_epoch = claimed.epoch AND r.completed_at IS NULL
-     FOR NO KEY UPDATE OF r`;
-
-const PARTS = {
-  begun: `
-  INSERT INTO visits (run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, predecessors, skipped_because,
-                      started_at, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls,
-                      completed_at)
-  SELECT v.run_id, v.sort_order, v.visit_uuid, v.node_id, v.node_type, v.iter_seq, v.predecessors::uuid[],
-         v.skipped_because::text[], v.started_at, v.status, v.attempt, v.envelope::json, v.chosen_handle, v.error_code,
-         v.waiting::json, v.tokens, v.tool_calls,
-         CASE WHEN v.status NOT IN ('RUNNING', 'WAITING') THEN v.at END
-    FROM unnest(?::text[], ?::integer[], ?::uuid[], ?::text[], ?::text[], ?::integer[], ?::text[],
-                ?::text[], ?::timestamptz[], ?::text[], ?::integer[], ?::text[], ?::text[], ?::text[],
-                ?::text[], ?::integer[], ?::integer[], ?::timestamptz[])
-      AS v(run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, predecessors, skipped_because, started_at,
-           status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls, at)
-   WHERE (v.run_id IN (SELECT run_id FROM held)) IS TRUE`,
-  changed: `
-  UPDATE visits
-     SET status = c.status, attempt = c.attempt, tokens = c.tokens, tool_calls = c.tool_calls,
-         envelope = c.envelope::json, chosen_handle = c.chosen_handle, error_code = c.error_code,
-         waiting = c.waiting::json,
-         completed_at = CASE WHEN c.status IN ('SUCCESS', 'FAILED') THEN c.at END
-    FROM unnest(?::text[], ?::integer[], ?::text[], ?::integer[], ?::text[], ?::text[], ?::text[],
-                ?::text[], ?::integer[], ?::integer[], ?::timestamptz[])
-      AS c(run_id, sort_order, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls, at)
-   WHERE visits.run_id = c.run_id AND visits.sort_order = c.sort_order
-     AND (c.run_id IN (SELECT run_id FROM held)) IS TRUE`,
-  recorded: `
-  INSERT INTO run_events (run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
-  SELECT e.run_id, e.seq, e.type, e.node_id, e.visit_uuid, e.iter_seq, e.log_type, e.at, e.payload
-    FROM unnest(?::text[], ?::integer[], ?::text[], ?::text[], ?::uuid[], ?::integer[], ?::text[],
-                ?::timestamptz[], ?::text[])
-      AS e(run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
-   WHERE (e.run_id IN (SELECT run_id FROM held)) IS TRUE`,
-  ended: `
-  UPDATE runs
-     SET status = coalesce(f.status, runs.status), status_reason = f.status_reason, error = f.error::json,
-         error_detail = f.error_detail::json, outputs = f.outputs::json, completed_at = f.completed_at,
-         lease_owner = NULL,
-         lease_until = CASE WHEN runs.wakes > f.wakes_seen THEN now() ELSE f.lease_until END
-    FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::timestamptz[],
-                ?::timestamptz[], ?::integer[])
-      AS f(run_id, status, status_reason, error, error_detail, outputs, completed_at, lease_until, wakes_seen)
-   WHERE runs.run_id = f.run_id AND (f.run_id IN (SELECT run_id FROM held)) IS TRUE`,
-};
-
-/** What a commit may write beside taking its runs' locks. */
-export type CommitPart = keyof typeof PARTS;
-
-export interface CommitStatement {
-  /** For the connection, which prepares each statement once. */
-  readonly name: string;
-  readonly text: string;
-}
-
-const statements = new Map<string, CommitStatement>();
+import type pg from 'pg';
+import {
+  integerArray,
+  longTextArray,
+  textArray,
+  type ArrayParameter,
+} from '../../database/array-parameter.js';
+import { COMMIT_PARTS, PARTS, type ColumnType, type CommitPart } from './commit-parts.js';
+import type { Cell, CommitRows, Row } from './commit-rows.js';
 
 /**
- * The whole shared commit as one statement, which is one round trip and one transaction. `held` locks the run rows
- * whose epoch still is the writer's; every other part writes only for those, so a writer that lost its lease
- * changes nothing. Returns the ids of the held runs. Parts with nothing to write are left out: an empty one still costs
- * its columns and its set-up.
- *
- * A run that goes on is told by `completed_at`, not by `status = 'RUNNING'`: that would let PostgreSQL walk the index
- * of all running runs for each commit instead of looking the few it needs up by their key. `(… IN …) IS TRUE` keeps it
- * from making a join of the question whether a run is held: joined, a commit of n runs compares n² ids, hashed it asks n
- * times.
+ * Rows of each part up to which they are sent as they are, a parameter a cell. More come as an array a column: that
+ * costs PostgreSQL a scan of a function for each part, but is one statement for any number.
  */
-export function commitStatement(parts: readonly CommitPart[]): CommitStatement {
-  const name = ['journal', ...parts].join('-');
-  const known = statements.get(name);
-  if (known) return known;
-  const writes = parts.map((part) => `, ${part} AS (${PARTS[part]})`);
-  const sql = `WITH held AS (${HELD})${writes.join('')}\nSELECT run_id FROM held`;
+const FEW: Record<CommitPart, number> = { held: 1, begun: 2, changed: 2, recorded: 4, closed: 1 };
+
+const texts = new Map<string, string>();
+
+/**
+ * The whole shared commit as one statement, which is one round trip and one transaction; it gives the ids of the held
+ * runs. Parts with nothing to write are left out: an empty one still costs its columns and its set-up. Its name is the
+ * connection's, which prepares each shape of a statement once; there are at most a hundred.
+ */
+export function commitStatement(rows: CommitRows): pg.QueryConfig {
+  const parts = COMMIT_PARTS.filter((part) => rows[part].length > 0);
+  const areFew = parts.every((part) => rows[part].length <= FEW[part]);
+  const name = `journal ${parts.map((part) => (areFew ? `${part} ${rows[part].length}` : part)).join(' ')}`;
+  let text = texts.get(name);
+  if (text === undefined) {
+    text = textOf(parts, areFew ? (part) => rows[part].length : () => null);
+    texts.set(name, text);
+  }
+  const values = areFew
+    ? parts.flatMap((part) => rows[part].flat())
+    : parts.flatMap((part) => arraysOf(part, rows[part]));
+  return { name, text, values };
+}
+
+/** `rowsOf`: how many rows a part has, null for arrays of any number. */
+function textOf(parts: readonly CommitPart[], rowsOf: (part: CommitPart) => number | null): string {
   let parameters = 0;
-  const text = sql.replaceAll('?', () => `$${(parameters += 1)}`);
-  const statement = { name, text };
-  statements.set(name, statement);
-  return statement;
+  const parameter = (type: string): string => `$${(parameters += 1)}::${type}`;
+  const written = parts.map((part) => {
+    const { columns, sql } = PARTS[part];
+    const types = columns.map(([, type]) => (type === 'payload' ? 'text' : type));
+    const names = columns.map(([name]) => name).join(', ');
+    const count = rowsOf(part);
+    const source =
+      count === null
+        ? `unnest(${types.map((type) => parameter(`${type}[]`)).join(', ')})`
+        : `(VALUES ${Array.from({ length: count }, () => `(${types.map(parameter).join(', ')})`).join(', ')})`;
+    return `${part} AS (${sql(`${source} AS given(${names})`)})`;
+  });
+  return `WITH ${written.join(', ')}\nSELECT run_id FROM held`;
+}
+
+function arraysOf(part: CommitPart, rows: readonly Row[]): ArrayParameter[] {
+  return PARTS[part].columns.map(([, type], at) =>
+    arrayOf(
+      type,
+      rows.map((row) => row[at] ?? null),
+    ),
+  );
+}
+
+function arrayOf(type: ColumnType, cells: readonly Cell[]): ArrayParameter {
+  if (type === 'integer') return integerArray(cells as readonly (number | null)[]);
+  const texts = cells as readonly (string | null)[];
+  return type === 'payload' ? longTextArray(texts) : textArray(texts);
 }

@@ -1,9 +1,9 @@
 import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
+import type { PreparedConnection } from '../../database/prepared-connection.js';
 import type { RecordedRunEvent } from '../../events/run-event.js';
-import { commitParameters, type PreparedEntry } from './commit-parameters.js';
+import { commitRows, type PreparedEntry } from './commit-rows.js';
 import { commitStatement } from './commit-statement.js';
-import type { JournalConnection } from './journal-connection.js';
 import { JournalUnavailableError } from './journal-errors.js';
 import { RunJournal, type JournalMember } from './run-journal.js';
 
@@ -15,7 +15,7 @@ export class JournalWriter {
   readonly #group: GroupCommit<JournalMember>;
 
   constructor(
-    private readonly connection: JournalConnection,
+    private readonly connection: Pick<PreparedConnection, 'query'>,
     private readonly publish: (event: RecordedRunEvent) => void,
   ) {
     this.#group = new GroupCommit((batch) => this.#commit(batch), {
@@ -75,12 +75,9 @@ export class JournalWriter {
 
   async #write(entries: readonly PreparedEntry[]): Promise<ReadonlySet<string>> {
     if (entries.length === 0) return new Set();
-    const { parts, values } = commitParameters(entries);
+    const statement = commitStatement(commitRows(entries));
     try {
-      const rows = await this.connection.query<{ run_id: string }>({
-        ...commitStatement(parts),
-        values: [...values],
-      });
+      const rows = await this.connection.query<{ run_id: string }>(statement);
       return new Set(rows.map(({ run_id }) => run_id));
     } catch (error) {
       throw isConnectionError(error) ? new JournalUnavailableError(error) : error;

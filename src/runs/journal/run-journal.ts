@@ -1,6 +1,6 @@
 import type { RecordedRunEvent } from '../../events/run-event.js';
 import { projectEvent } from '../../events/stream-payload.js';
-import type { PreparedEntry } from './commit-parameters.js';
+import type { PreparedEntry } from './commit-rows.js';
 import type { JournalEntry } from './journal-entry.js';
 import { LeaseLostError } from './journal-errors.js';
 

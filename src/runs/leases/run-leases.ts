@@ -4,6 +4,7 @@ import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit } from '../../database/group-commit.js';
 import { LeaseLostError } from '../journal/journal-errors.js';
 import { runColumns } from '../run-columns.js';
+import type { RunConnections } from '../run-connections.js';
 import type { RunEntity } from '../run.entity.js';
 
 /** A run that this process holds: only writes under this epoch are accepted. */
@@ -43,13 +44,16 @@ export class RunLeases {
 
   constructor(
     private readonly dataSource: DataSource,
+    { admission }: RunConnections,
     /** Names this process among all that share the database. */
     readonly owner: string,
     readonly leaseSeconds: number,
   ) {
     this.#starts = new GroupCommit(
       async (requests) => {
-        const started = await this.#start(requests, dataSource.manager);
+        const started = await this.#start(requests, (text, values) =>
+          admission.query<RunEntity>({ name: 'start-runs', text, values }),
+        );
         return started.map((value) => ({ ok: true, value }));
       },
       { maxBatch: 200, isFatal: isConnectionError },
@@ -69,15 +73,21 @@ export class RunLeases {
     if (!admit) return this.#starts.submit({ runId, hold });
     return this.dataSource.transaction(async (manager) => {
       await admit(manager);
-      const [started] = await this.#start([{ runId, hold }], manager);
+      const [started] = await this.#start([{ runId, hold }], async (text, values) => {
+        const [rows] = await manager.query<[RunEntity[], number]>(text, values);
+        return rows;
+      });
       return started ?? null;
     });
   }
 
-  async #start(requests: readonly StartRequest[], manager: EntityManager): Promise<(StartedRun | null)[]> {
+  async #start(
+    requests: readonly StartRequest[],
+    update: (text: string, values: unknown[]) => Promise<RunEntity[]>,
+  ): Promise<(StartedRun | null)[]> {
     const hold = new Map(requests.map((request) => [request.runId, request.hold]));
     const heldUntil = this.heldUntil();
-    const [rows] = await manager.query<[RunEntity[], number]>(
+    const rows = await update(
       `UPDATE runs SET status = 'RUNNING', started_at = now(),
               lease_owner = CASE WHEN asked.hold THEN $1 END, lease_epoch = CASE WHEN asked.hold THEN 1 ELSE 0 END,
               lease_until = CASE WHEN asked.hold THEN now() + make_interval(secs => $2) ELSE now() END

@@ -54,7 +54,7 @@ describe('a DAG run', () => {
   });
 
   it('stores the end of one node with the beginning of the next: a commit a node, the input among the first', async () => {
-    const commits = jest.spyOn(test.connection, 'query');
+    const commits = jest.spyOn(test.connections.journal, 'query');
     const workflow = await test.workflow(
       chain(input(), node('t', 'template', { template: 'x' }), output({ x: '{{ t.text }}' })),
     );

@@ -65,10 +65,10 @@ describe('what is left behind', () => {
 
     it('does not count a database that is out of reach', async () => {
       const test = await start();
-      const query = test.connection.query.bind(test.connection);
+      const query = test.connections.journal.query.bind(test.connections.journal);
       let refused = 0;
       const workflow = await test.workflow(chain(input(), agent('a'), output({ x: '{{ a.text }}' })));
-      test.connection.query = (config) => {
+      test.connections.journal.query = (config) => {
         refused += 1;
         if (refused < 8) return Promise.reject(new Error('Connection terminated unexpectedly'));
         return query(config);

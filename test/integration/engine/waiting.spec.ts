@@ -121,7 +121,7 @@ describe('runs that wait', () => {
     const runId = await test.start(workflow, { who: 'x' });
     await test.untilResting(runId);
     await test.engine.dispatcher.stop();
-    await test.connection.close();
+    await test.connections.close();
     test = await TestEngine.start(database, { owner: 'second', workspacesRoot: test.workspacesRoot });
     await test.engine.answerHumanInput.execute(runId, 'ask', { ok: true });
     expect((await test.end(runId)).run.outputs).toEqual({ ok: true });

@@ -1,6 +1,6 @@
 import type { RunEvent, VisitRef } from '../../../src/events/run-event.js';
 import { failed, succeeded } from '../../../src/runs/envelope.js';
-import { JournalConnection } from '../../../src/runs/journal/journal-connection.js';
+import { PreparedConnection } from '../../../src/database/prepared-connection.js';
 import type { JournalEntry, VisitChange, VisitRow } from '../../../src/runs/journal/journal-entry.js';
 import { LeaseLostError } from '../../../src/runs/journal/journal-errors.js';
 import { JournalWriter } from '../../../src/runs/journal/journal-writer.js';
@@ -51,14 +51,14 @@ const succeeds = changed({
 describe('several entries of a run in one shared commit', () => {
   let database: TestDatabase;
   let test: TestEngine;
-  let connection: JournalConnection;
+  let connection: PreparedConnection;
   let writer: JournalWriter;
   let lease: RunLease;
   beforeAll(async () => {
     database = await createTestDatabase();
     // A lease that outlives the test: nobody but the test executes its runs.
     test = await TestEngine.start(database, { leaseSeconds: 600 });
-    connection = new JournalConnection(database.url);
+    connection = new PreparedConnection(database.url, 'journal');
     writer = new JournalWriter(connection, () => undefined);
   });
   afterAll(async () => {

@@ -9,10 +9,10 @@ import { createEngine, type AgentCatalogue, type Engine } from '../../../src/eng
 import { RunEventBus } from '../../../src/events/run-event-bus.js';
 import { RunEventStore } from '../../../src/events/run-event-store.js';
 import type { RecordedRunEvent } from '../../../src/events/run-event.js';
-import { JournalConnection } from '../../../src/runs/journal/journal-connection.js';
 import { JournalWriter } from '../../../src/runs/journal/journal-writer.js';
 import { RunLeases } from '../../../src/runs/leases/run-leases.js';
 import type { RunEntity } from '../../../src/runs/run.entity.js';
+import { RunConnections } from '../../../src/runs/run-connections.js';
 import { RunRepository } from '../../../src/runs/run.repository.js';
 import type { VisitEntity } from '../../../src/runs/visit.entity.js';
 import { VisitRepository } from '../../../src/runs/visit.repository.js';
@@ -44,7 +44,7 @@ export class TestEngine {
   readonly visits: VisitRepository;
   readonly leases: RunLeases;
   readonly workspaces: Workspaces;
-  readonly connection: JournalConnection;
+  readonly connections: RunConnections;
   readonly store: RunEventStore;
   readonly workflows: WorkflowRepository;
   readonly tokens: ContextTokens;
@@ -68,14 +68,19 @@ export class TestEngine {
       ENGINE_STREAM_MERGE_MILLIS: '5',
       ENGINE_MAX_ACTIVE_RUNS: String(options.maxActiveRuns ?? 256),
     });
-    this.runs = new RunRepository(dataSource);
+    this.connections = new RunConnections(database.url);
+    this.runs = new RunRepository(dataSource, this.connections);
     this.visits = new VisitRepository(dataSource);
-    this.leases = new RunLeases(dataSource, options.owner ?? 'test', options.leaseSeconds ?? 5);
+    this.leases = new RunLeases(
+      dataSource,
+      this.connections,
+      options.owner ?? 'test',
+      options.leaseSeconds ?? 5,
+    );
     this.workspaces = new Workspaces(workspacesRoot);
-    this.connection = new JournalConnection(database.url);
     this.store = new RunEventStore(dataSource);
     this.workflows = new WorkflowRepository(dataSource);
-    const journals = new JournalWriter(this.connection, (event) => this.bus.publish(event));
+    const journals = new JournalWriter(this.connections.journal, (event) => this.bus.publish(event));
     this.bus.subscribe('test', (event) => this.events.push(event));
     this.tokens = new ContextTokens(
       {
@@ -122,7 +127,7 @@ export class TestEngine {
 
   async stop(): Promise<void> {
     await this.engine.dispatcher.stop();
-    await this.connection.close();
+    await this.connections.close();
     await rm(this.workspacesRoot, { recursive: true, force: true });
   }
 

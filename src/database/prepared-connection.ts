@@ -1,18 +1,23 @@
 import pg from 'pg';
 
 /**
- * The one connection through which journals are written. It is opened when first needed and again after it broke;
- * a statement that was under way when it broke fails, because nobody knows whether it was stored.
+ * A connection of its own for a few statements that are needed all the time: each is prepared once, by its name, and
+ * planned once. It is opened when first needed and again after it broke; a statement that was under way when it broke
+ * fails, because nobody knows what became of it.
  */
-export class JournalConnection {
+export class PreparedConnection {
   #client: Promise<pg.Client> | null = null;
   #closed = false;
 
-  constructor(private readonly url: string) {}
+  constructor(
+    private readonly url: string,
+    /** What it is for, as PostgreSQL's list of sessions shows it. */
+    private readonly purpose: string,
+  ) {}
 
   /** Throws what PostgreSQL answers; see isConnectionError. */
   async query<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
-    if (this.#closed) throw new Error('the journal is closed');
+    if (this.#closed) throw new Error(`the ${this.purpose} connection is closed`);
     const client = await (this.#client ??= this.#open());
     const { rows } = await client.query<Row>(config);
     return rows;
@@ -27,7 +32,7 @@ export class JournalConnection {
   async #open(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.url,
-      application_name: 'agent-management journal',
+      application_name: `agent-management ${this.purpose}`,
       keepAlive: true,
     });
     const forget = (): void => {

@@ -1,0 +1,151 @@
+import type { StreamProjection } from '../../events/stream-payload.js';
+import type { CommitPart } from './commit-parts.js';
+import type { JournalEntry, RunEnd, RunRest, VisitChange, VisitRow } from './journal-entry.js';
+
+/** One entry on its way into the shared commit, with its events already serialised and numbered. */
+export interface PreparedEntry {
+  runId: string;
+  epoch: number;
+  /** ISO-8601 UTC; the time of everything in the entry. */
+  at: string;
+  /** Number of the first event. */
+  firstSeq: number;
+  projections: readonly StreamProjection[];
+  entry: JournalEntry;
+}
+
+type VisitState = Omit<VisitChange, 'status'> & { status: VisitChange['status'] | VisitRow['status'] };
+
+/** A visit's row as the whole commit leaves it; `of` is the entry that does. */
+interface CommittedVisit {
+  of: PreparedEntry;
+  /** Set where it begins within the commit. */
+  begun: { visit: VisitRow; at: string } | null;
+  state: VisitState;
+}
+
+type BegunVisit = CommittedVisit & { begun: NonNullable<CommittedVisit['begun']> };
+
+interface CommittedEvent {
+  of: PreparedEntry;
+  seq: number;
+  event: StreamProjection;
+}
+
+interface ClosedRun {
+  of: PreparedEntry;
+  /** The run ends, or else it rests. */
+  end: RunEnd | null;
+  rest: RunRest | null;
+}
+
+export type Cell = string | number | null;
+/** The cells of a row, in the order of its part's columns. */
+export type Row = readonly Cell[];
+/** What each part of a commit writes. */
+export type CommitRows = Readonly<Record<CommitPart, readonly Row[]>>;
+
+/**
+ * Gathers what a commit writes. Several entries of a run may share it, and no part of one statement sees what another
+ * part writes: of two updates of a row PostgreSQL takes any one, and an update finds no row that is being inserted. So
+ * each visit and each run has one row here, as the last entry leaves it.
+ */
+export function commitRows(entries: readonly PreparedEntry[]): CommitRows {
+  const epochs = new Map<string, number>();
+  const visits = new Map<string, CommittedVisit>();
+  const events: CommittedEvent[] = [];
+  const closed = new Map<string, ClosedRun>();
+  for (const of of entries) {
+    const { runId, epoch, at, firstSeq, projections, entry } = of;
+    epochs.set(runId, epoch);
+    for (const visit of entry.begun ?? []) {
+      const state = stateOf(visit);
+      visits.set(`${runId} ${visit.sortOrder}`, { of, begun: { visit, at }, state });
+    }
+    for (const change of entry.changed ?? []) {
+      const key = `${runId} ${change.sortOrder}`;
+      visits.set(key, { of, begun: visits.get(key)?.begun ?? null, state: change });
+    }
+    projections.forEach((event, index) => events.push({ of, seq: firstSeq + index, event }));
+    if (entry.end || entry.rest) {
+      closed.set(runId, { of, end: entry.end ?? null, rest: entry.end ? null : (entry.rest ?? null) });
+    }
+  }
+  const begun: Row[] = [];
+  const changed: Row[] = [];
+  for (const visit of visits.values()) {
+    if (isBegun(visit)) begun.push(begunRow(visit));
+    else changed.push(changedRow(visit));
+  }
+  return {
+    held: [...epochs],
+    begun,
+    changed,
+    recorded: events.map(eventRow),
+    closed: [...closed.values()].map(closedRow),
+  };
+}
+
+function isBegun(row: CommittedVisit): row is BegunVisit {
+  return row.begun !== null;
+}
+
+function stateOf({ sortOrder, status, envelope, chosenHandle }: VisitRow): VisitState {
+  return {
+    sortOrder,
+    status,
+    envelope,
+    chosenHandle,
+    attempt: 1,
+    errorCode: null,
+    waiting: null,
+    tokens: 0,
+    toolCalls: 0,
+  };
+}
+
+function begunRow({ of, begun: { visit, at }, state }: BegunVisit): Row {
+  const { visitUuid, nodeId, nodeType, iterSeq, predecessors, skippedBecause } = visit;
+  return [
+    ...[of.runId, state.sortOrder, visitUuid, nodeId, nodeType, iterSeq],
+    `{${predecessors.join(',')}}`,
+    skippedBecause && `{${skippedBecause.join(',')}}`,
+    at,
+    ...stateCells(of, state),
+  ];
+}
+
+function changedRow({ of, state }: CommittedVisit): Row {
+  return [of.runId, state.sortOrder, ...stateCells(of, state)];
+}
+
+function stateCells(of: PreparedEntry, state: VisitState): Row {
+  const { status, attempt, envelope, chosenHandle = null, errorCode = null, waiting } = state;
+  const { tokens, toolCalls } = state;
+  return [
+    ...[status, attempt, json(envelope), chosenHandle, errorCode, json(waiting), tokens, toolCalls],
+    of.at,
+  ];
+}
+
+function eventRow({ of, seq, event }: CommittedEvent): Row {
+  const { type, nodeId, visitUuid, iterSeq, logType, payload } = event;
+  return [of.runId, seq, type, nodeId, visitUuid, iterSeq, logType, of.at, payload];
+}
+
+function closedRow({ of, end, rest }: ClosedRun): Row {
+  return [
+    of.runId,
+    ...(end
+      ? [end.status, end.statusReason, json(end.error), json(end.errorDetail)]
+      : [null, null, null, null]),
+    end && json(end.outputs),
+    end && of.at,
+    rest && rest.wakeAt.toISOString(),
+    rest && rest.wakesSeen,
+  ];
+}
+
+function json(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
