@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { QueryConfig } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isConnectionError } from '../database/connection-error.js';
+import { columnArrays, givenRows, type Column, type Row } from '../database/given-rows.js';
 import { GroupCommit } from '../database/group-commit.js';
 import { RunConnections } from './run-connections.js';
 import { runColumns } from './run-columns.js';
@@ -52,11 +54,7 @@ export class RunRepository {
   ) {
     this.#inserts = new GroupCommit<NewRun>(
       async (runs) => {
-        await admission.query({
-          name: 'insert-runs',
-          text: INSERT_STATEMENT,
-          values: insertParameters(runs),
-        });
+        await admission.query(insertOf(runs));
         return runs.map(() => ({ ok: true, value: undefined }));
       },
       { maxBatch: MAX_BATCH, isFatal: isConnectionError },
@@ -90,36 +88,53 @@ export class RunRepository {
    * caller's, runs that are created at the same time share one commit.
    */
   async insert(run: NewRun, manager?: EntityManager): Promise<void> {
-    if (manager) await manager.query(INSERT_STATEMENT, insertParameters([run]));
+    if (manager) await manager.query(INSERT_ONE, [...rowOf(run)]);
     else await this.#inserts.submit(run);
   }
 }
 
-const INSERT_STATEMENT = `
+const NEW_RUN = [
+  ['run_id', 'text'],
+  ['workflow_id', 'bigint'],
+  ['workflow_version', 'integer'],
+  ['variables', 'payload'],
+  ['fail_strategy', 'text'],
+  ['ttl_hours', 'integer'],
+  ['api_key_name', 'text'],
+  ['callback_url', 'text'],
+  ['parent_run_id', 'text'],
+  ['parent_visit_uuid', 'uuid'],
+  ['rerun_of', 'text'],
+  ['rerun_from_node', 'text'],
+  ['created_at', 'timestamptz'],
+] as const satisfies readonly Column[];
+
+const INSERT_ONE = insertStatement(givenRows(NEW_RUN, 1, 1));
+const INSERT_MANY = insertStatement(givenRows(NEW_RUN, null, 1));
+
+function insertStatement(given: string): string {
+  return `
 INSERT INTO runs (run_id, workflow_id, workflow_version, status, variables, fail_strategy, ttl_hours,
                   api_key_name, callback_url, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node,
                   created_at)
 SELECT run_id, workflow_id, workflow_version, 'CREATED', variables::json, fail_strategy, ttl_hours,
        api_key_name, callback_url::json, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node, created_at
-  FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::text[],
-              $8::text[], $9::text[], $10::uuid[], $11::text[], $12::text[], $13::timestamptz[])
-    AS new(run_id, workflow_id, workflow_version, variables, fail_strategy, ttl_hours, api_key_name,
-           callback_url, parent_run_id, parent_visit_uuid, rerun_of, rerun_from_node, created_at)`;
+  FROM ${given}`;
+}
 
-function insertParameters(runs: readonly NewRun[]): unknown[][] {
+function insertOf(runs: readonly NewRun[]): QueryConfig {
+  const rows = runs.map(rowOf);
+  return rows.length === 1
+    ? { name: 'insert a run', text: INSERT_ONE, values: rows.flat() }
+    : { name: 'insert runs', text: INSERT_MANY, values: columnArrays(NEW_RUN, rows) };
+}
+
+function rowOf(run: NewRun): Row {
+  const { runId, workflowId, workflowVersion, variables, failStrategy, ttlHours, apiKeyName } = run;
+  const { callbackUrl, parentRunId, parentVisitUuid, rerunOf, rerunFromNode, createdAt } = run;
   return [
-    runs.map(({ runId }) => runId),
-    runs.map(({ workflowId }) => workflowId),
-    runs.map(({ workflowVersion }) => workflowVersion),
-    runs.map(({ variables }) => JSON.stringify(variables)),
-    runs.map(({ failStrategy }) => failStrategy),
-    runs.map(({ ttlHours }) => ttlHours),
-    runs.map(({ apiKeyName }) => apiKeyName),
-    runs.map(({ callbackUrl }) => (callbackUrl === null ? null : JSON.stringify(callbackUrl))),
-    runs.map(({ parentRunId }) => parentRunId),
-    runs.map(({ parentVisitUuid }) => parentVisitUuid),
-    runs.map(({ rerunOf }) => rerunOf),
-    runs.map(({ rerunFromNode }) => rerunFromNode),
-    runs.map(({ createdAt }) => createdAt),
+    ...[runId, workflowId, workflowVersion, JSON.stringify(variables), failStrategy, ttlHours, apiKeyName],
+    callbackUrl === null ? null : JSON.stringify(callbackUrl),
+    ...[parentRunId, parentVisitUuid, rerunOf, rerunFromNode, createdAt.toISOString()],
   ];
 }

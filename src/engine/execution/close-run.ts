@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newVisitUuid } from '../../common/ids/visit-uuid.js';
 import type { VisitRef } from '../../events/run-event.js';
 import { failed } from '../../runs/envelope.js';
 import type { JournalEntry } from '../../runs/journal/journal-entry.js';
@@ -82,7 +82,7 @@ function skipNodes(
   for (const nodeId of nodesNotBegun(stored, graph, walk)) {
     const node = graph.node(nodeId);
     if (!node) continue;
-    const ref = refOf({ visitUuid: randomUUID(), nodeId, iterSeq: 1, nodeType: node.type }, node);
+    const ref = refOf({ visitUuid: newVisitUuid(), nodeId, iterSeq: 1, nodeType: node.type }, node);
     const rest = { status: 'SKIPPED', predecessors: [], skippedBecause: [] } as const;
     entry.begun.push({ sortOrder: (sortOrder += 1), ...rowOf(ref), ...rest });
     entry.events.push({ kind: 'node-skipped', visit: ref, skippedBecause: [] });

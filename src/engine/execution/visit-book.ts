@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newVisitUuid } from '../../common/ids/visit-uuid.js';
 import type { VisitRef } from '../../events/run-event.js';
 import { failed, type Envelope } from '../../runs/envelope.js';
 import type { JournalEntry, VisitChange } from '../../runs/journal/journal-entry.js';
@@ -124,7 +124,7 @@ export class VisitBook {
   skip(frame: Frame, { nodeId, because }: SkippedNode, entry: JournalEntry): void {
     const node = frame.walk.node(nodeId);
     if (!node) return;
-    const ref = refOf(frame, { visitUuid: randomUUID(), iterSeq: frame.iterSeq ?? 1 }, node);
+    const ref = refOf(frame, { visitUuid: newVisitUuid(), iterSeq: frame.iterSeq ?? 1 }, node);
     const skippedBecause = because.map((id) => frame.prefix + id);
     const sortOrder = (this.#lastSortOrder += 1);
     entry.begun?.push({ sortOrder, ...rowOf(ref), status: 'SKIPPED', predecessors: [], skippedBecause });
@@ -219,7 +219,7 @@ export class VisitBook {
   #begin(frame: Frame, planned: PlannedVisit, entry: JournalEntry): VisitState | null {
     const node = frame.walk.node(planned.nodeId);
     if (!node) return null;
-    const place = { visitUuid: randomUUID(), iterSeq: frame.iterSeq ?? planned.iterSeq };
+    const place = { visitUuid: newVisitUuid(), iterSeq: frame.iterSeq ?? planned.iterSeq };
     const ref = refOf(frame, place, node);
     this.#refs.set(ref.visitUuid, ref);
     const predecessors = planned.predecessors.length > 0 ? planned.predecessors : [...frame.comesFrom];

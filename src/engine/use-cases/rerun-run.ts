@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { cp, lstat } from 'node:fs/promises';
 import type { EntityManager, ObjectLiteral } from 'typeorm';
 import { ValidationError } from '../../common/errors/domain-error.js';
 import { newRunId } from '../../common/ids/run-id.js';
+import { newVisitUuid } from '../../common/ids/visit-uuid.js';
 import { isTerminal } from '../../runs/run-status.js';
 import { RunNotActiveError, RunNotFoundError } from '../../runs/run-errors.js';
 import type { NewRun, RunRepository } from '../../runs/run.repository.js';
@@ -158,12 +158,12 @@ async function takeOver(
   runId: string,
   reused: readonly VisitEntity[],
 ): Promise<void> {
-  const newIds = new Map(reused.map(({ visitUuid }) => [visitUuid, randomUUID()]));
+  const newIds = new Map(reused.map(({ visitUuid }) => [visitUuid, newVisitUuid()]));
   const rows = reused.map((visit, index) => ({
     ...visit,
     runId,
     sortOrder: index + 1,
-    visitUuid: newIds.get(visit.visitUuid) ?? randomUUID(),
+    visitUuid: newIds.get(visit.visitUuid) ?? newVisitUuid(),
     predecessors: visit.predecessors.flatMap((uuid) => newIds.get(uuid) ?? []),
     tokens: 0,
     toolCalls: 0,

@@ -1,9 +1,8 @@
-/** As PostgreSQL knows it; `payload` is text that may be long. */
-export type ColumnType = 'text' | 'integer' | 'uuid' | 'timestamptz' | 'payload';
+import type { Column } from '../../database/given-rows.js';
 
 interface PartDefinition {
   /** Of the rows that are given, in their order. */
-  readonly columns: readonly (readonly [name: string, type: ColumnType])[];
+  readonly columns: readonly Column[];
   /** Writes them; `given` names the rows in a FROM clause, as `given`. */
   readonly sql: (given: string) => string;
 }

@@ -1,3 +1,4 @@
+import type { Row } from '../../database/given-rows.js';
 import type { StreamProjection } from '../../events/stream-payload.js';
 import type { CommitPart } from './commit-parts.js';
 import type { JournalEntry, RunEnd, RunRest, VisitChange, VisitRow } from './journal-entry.js';
@@ -39,9 +40,6 @@ interface ClosedRun {
   rest: RunRest | null;
 }
 
-export type Cell = string | number | null;
-/** The cells of a row, in the order of its part's columns. */
-export type Row = readonly Cell[];
 /** What each part of a commit writes. */
 export type CommitRows = Readonly<Record<CommitPart, readonly Row[]>>;
 
