@@ -3,8 +3,8 @@ import type { Column } from '../../database/given-rows.js';
 interface PartDefinition {
   /** Of the rows that are given, in their order. */
   readonly columns: readonly Column[];
-  /** Writes them; `given` names the rows in a FROM clause, as `given`. */
-  readonly sql: (given: string) => string;
+  /** Writes them. `given`: the rows, as an item of its FROM clause; `isHeld`: whether a row's run is held. */
+  readonly sql: (given: string, isHeld: string) => string;
 }
 
 const STATE = [
@@ -19,17 +19,12 @@ const STATE = [
   ['at', 'timestamptz'],
 ] as const;
 
-/** Keeps PostgreSQL from making a join of the question, which would compare each row with each run; see below. */
-const IS_HELD = '(given.run_id IN (SELECT run_id FROM held)) IS TRUE';
-
 /**
  * The parts of a shared commit. `held` locks the run rows whose epoch still is the writer's; every other part writes only
  * for those, so a writer that lost its lease changes nothing.
  *
  * A run that goes on is told by `completed_at`, not by `status = 'RUNNING'`: that would let PostgreSQL walk the index
- * of all running runs for each commit instead of looking the few it needs up by their key. `(… IN …) IS TRUE` keeps it
- * from making a join of the question whether a run is held: joined, a commit of n runs compares n² ids, hashed it asks n
- * times.
+ * of all running runs for each commit instead of looking the few it needs up by their key.
  */
 export const PARTS = {
   held: {
@@ -56,7 +51,7 @@ export const PARTS = {
       ['started_at', 'timestamptz'],
       ...STATE,
     ],
-    sql: (given) => `
+    sql: (given, isHeld) => `
   INSERT INTO visits (run_id, sort_order, visit_uuid, node_id, node_type, iter_seq, predecessors, skipped_because,
                       started_at, status, attempt, envelope, chosen_handle, error_code, waiting, tokens, tool_calls,
                       completed_at)
@@ -64,18 +59,18 @@ export const PARTS = {
          started_at, status, attempt, envelope::json, chosen_handle, error_code, waiting::json, tokens, tool_calls,
          CASE WHEN status NOT IN ('RUNNING', 'WAITING') THEN at END
     FROM ${given}
-   WHERE ${IS_HELD}`,
+   WHERE ${isHeld}`,
   },
   changed: {
     columns: [['run_id', 'text'], ['sort_order', 'integer'], ...STATE],
-    sql: (given) => `
+    sql: (given, isHeld) => `
   UPDATE visits
      SET status = given.status, attempt = given.attempt, tokens = given.tokens, tool_calls = given.tool_calls,
          envelope = given.envelope::json, chosen_handle = given.chosen_handle, error_code = given.error_code,
          waiting = given.waiting::json,
          completed_at = CASE WHEN given.status IN ('SUCCESS', 'FAILED') THEN given.at END
     FROM ${given}
-   WHERE visits.run_id = given.run_id AND visits.sort_order = given.sort_order AND ${IS_HELD}`,
+   WHERE visits.run_id = given.run_id AND visits.sort_order = given.sort_order AND ${isHeld}`,
   },
   recorded: {
     columns: [
@@ -89,11 +84,11 @@ export const PARTS = {
       ['at', 'timestamptz'],
       ['payload', 'payload'],
     ],
-    sql: (given) => `
+    sql: (given, isHeld) => `
   INSERT INTO run_events (run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload)
   SELECT run_id, seq, type, node_id, visit_uuid, iter_seq, log_type, at, payload
     FROM ${given}
-   WHERE ${IS_HELD}`,
+   WHERE ${isHeld}`,
   },
   closed: {
     columns: [
@@ -107,14 +102,14 @@ export const PARTS = {
       ['lease_until', 'timestamptz'],
       ['wakes_seen', 'integer'],
     ],
-    sql: (given) => `
+    sql: (given, isHeld) => `
   UPDATE runs
      SET status = coalesce(given.status, runs.status), status_reason = given.status_reason,
          error = given.error::json, error_detail = given.error_detail::json, outputs = given.outputs::json,
          completed_at = given.completed_at, lease_owner = NULL,
          lease_until = CASE WHEN runs.wakes > given.wakes_seen THEN now() ELSE given.lease_until END
     FROM ${given}
-   WHERE runs.run_id = given.run_id AND ${IS_HELD}`,
+   WHERE runs.run_id = given.run_id AND ${isHeld}`,
   },
 } as const satisfies Record<string, PartDefinition>;
 

@@ -6,6 +6,14 @@ import type { CommitRows } from './commit-rows.js';
 /** Rows of each part up to which they are sent as they are (see givenRows). */
 const FEW: Record<CommitPart, number> = { held: 1, begun: 2, changed: 2, recorded: 4, closed: 1 };
 
+/** Where the rows are few, they are all of one run. */
+const ONE_IS_HELD = 'EXISTS (SELECT FROM held)';
+/**
+ * `IS TRUE` keeps PostgreSQL from making a join of the question: joined, a commit of n runs compares n² ids, hashed it
+ * asks n times.
+ */
+const EACH_IS_HELD = '(given.run_id IN (SELECT run_id FROM held)) IS TRUE';
+
 const texts = new Map<string, string>();
 
 /**
@@ -36,7 +44,7 @@ function textOf(parts: readonly CommitPart[], rowsOf: (part: CommitPart) => numb
     const count = rowsOf(part);
     const given = givenRows(columns, count, parameter);
     parameter += columns.length * (count ?? 1);
-    return `${part} AS (${sql(given)})`;
+    return `${part} AS (${sql(given, count === null ? EACH_IS_HELD : ONE_IS_HELD)})`;
   });
   return `WITH ${written.join(', ')}\nSELECT run_id FROM held`;
 }
