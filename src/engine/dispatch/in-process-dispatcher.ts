@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { HeldRun, RunLeases } from '../../runs/leases/run-leases.js';
+import type { HeldRun, OpeningRun, RunLeases } from '../../runs/leases/run-leases.js';
 import type { ExecutionRegistry } from '../execution/execution-registry.js';
 import type { ExecuteRun } from '../execution/execute-run.js';
 import type { GiveUpRun } from '../execution/give-up-run.js';
@@ -23,7 +23,7 @@ export class InProcessDispatcher implements RunDispatcher {
   readonly #queued = new Set<string>();
   readonly #active = new Map<string, Promise<void>>();
   /** Active runs that were asked for meanwhile: one that just lies down has to be looked at again. */
-  readonly #again = new Set<string>();
+  readonly #again = new Map<string, HeldRun | undefined>();
   readonly #wakes = new Set<NodeJS.Timeout>();
   #sweeper: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -49,19 +49,37 @@ export class InProcessDispatcher implements RunDispatcher {
   dispatch(runId: string, held?: HeldRun): void {
     if (this.#stopped) return;
     if (this.#active.has(runId)) {
-      this.#again.add(runId);
+      // A lease that was just taken must not be lost: nobody else can take the run while it lasts.
+      this.#again.set(runId, held ?? this.#again.get(runId));
       return;
     }
     if (!held && this.#active.size >= this.options.maxActiveRuns) {
       this.#queued.add(runId);
       return;
     }
+    void this.#begin(runId, held);
+  }
+
+  async open(held: OpeningRun): Promise<boolean> {
+    const { runId, opening } = held.lease;
+    if (!this.hasRoom || this.#active.has(runId)) return false;
+    const task = this.#begin(runId, held);
+    if (await opening.done) return true;
+    await task;
+    return false;
+  }
+
+  #begin(runId: string, held?: HeldRun): Promise<void> {
     const task = this.#execute(runId, held).finally(() => {
       this.#active.delete(runId);
-      if (this.#again.delete(runId)) this.dispatch(runId);
+      const isAsked = this.#again.has(runId);
+      const next = this.#again.get(runId);
+      this.#again.delete(runId);
+      if (isAsked) this.dispatch(runId, next);
       this.#next();
     });
     this.#active.set(runId, task);
+    return task;
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { HeldRun } from '../../runs/leases/run-leases.js';
+import type { HeldRun, OpeningRun } from '../../runs/leases/run-leases.js';
 
 /** Brings runs to execution: in this process, or through a queue shared by several. */
 export interface RunDispatcher {
@@ -9,6 +9,8 @@ export interface RunDispatcher {
    * `held`: this process holds it already.
    */
   dispatch(runId: string, held?: HeldRun): void;
+  /** Executes a run that its first entry starts. Whether it did; if not, nothing of it is under way here any more. */
+  open(held: OpeningRun): Promise<boolean>;
   /** Begins to look for runs that nobody holds. */
   start(): Promise<void>;
   /** Takes no run any more and leaves those it has. */

@@ -62,7 +62,7 @@ export class ExecutionRegistry {
 
   /** Prolongs every lease; an execution whose lease is gone is left, one that was called wakes. */
   async renew(): Promise<void> {
-    const held = [...this.#held.values()];
+    const held = [...this.#held.values()].filter(({ lease }) => isTaken(lease));
     if (held.length === 0) return;
     try {
       const heldUntil = this.leases.heldUntil();
@@ -91,10 +91,17 @@ export class ExecutionRegistry {
 
   /** Gives a lease back; one that cannot be given back runs out. */
   async release(lease: RunLease): Promise<void> {
+    await lease.opening?.close();
+    if (!isTaken(lease)) return;
     try {
       await this.leases.release([lease]);
     } catch (error) {
       this.logger.warn({ err: error, runId: lease.runId }, 'a lease could not be given back; it runs out');
     }
   }
+}
+
+/** Until its first entry is stored, a lease with an opening is none: what stands in the database is somebody else's. */
+function isTaken({ opening }: RunLease): boolean {
+  return opening === undefined || opening.isStored;
 }

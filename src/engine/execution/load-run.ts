@@ -1,6 +1,6 @@
 import type { RunEventStore } from '../../events/run-event-store.js';
 import type { JournalWriter } from '../../runs/journal/journal-writer.js';
-import type { HeldRun } from '../../runs/leases/run-leases.js';
+import { FIRST_EPOCH, type HeldRun } from '../../runs/leases/run-leases.js';
 import type { VisitRepository } from '../../runs/visit.repository.js';
 import type { CompiledWorkflow, CompiledWorkflows } from './compiled-workflows.js';
 import { reachable } from './reachable.js';
@@ -27,10 +27,10 @@ export class LoadRun {
 
   async records({ run, lease }: HeldRun): Promise<Pick<ExecutionInput, 'journal' | 'stored'>> {
     // Nobody has held it before: there is nothing to read.
-    const isFresh = lease.epoch === 1 && run.rerunOf === null;
+    const isFresh = lease.epoch === FIRST_EPOCH && run.rerunOf === null;
     const [stored, latestSeq] = isFresh
       ? [[], 0]
       : await reachable(Promise.all([this.visits.ofRun(run.runId), this.events.latestSeq(run.runId)]));
-    return { stored, journal: this.journals.open(run.runId, lease.epoch, latestSeq) };
+    return { stored, journal: this.journals.open(lease, latestSeq) };
   }
 }

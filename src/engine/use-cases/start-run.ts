@@ -19,6 +19,8 @@ export class StartRun {
     runId: string,
     admit?: (manager: EntityManager) => Promise<void>,
   ): Promise<{ startedAt: Date }> {
+    const opened = admit ? null : await this.#open(runId);
+    if (opened) return opened;
     const started = await this.leases.start(runId, this.dispatcher.hasRoom, admit);
     if (!started) {
       if (await this.runs.find(runId)) throw new RunAlreadyStartedError(runId);
@@ -27,5 +29,13 @@ export class StartRun {
     const { run, lease } = started;
     this.dispatcher.dispatch(runId, lease ? { run, lease } : undefined);
     return { startedAt: run.startedAt ?? new Date() };
+  }
+
+  /** Null where the start did not come about with the run's first entry, whatever the reason: it is tried by itself. */
+  async #open(runId: string): Promise<{ startedAt: Date } | null> {
+    if (!this.dispatcher.hasRoom) return null;
+    const held = await this.leases.open(runId);
+    if (!held || !(await this.dispatcher.open(held))) return null;
+    return { startedAt: held.lease.opening.startedAt };
   }
 }

@@ -21,7 +21,7 @@ const STATE = [
 
 /**
  * The parts of a shared commit. `held` locks the run rows whose epoch still is the writer's; every other part writes only
- * for those, so a writer that lost its lease changes nothing.
+ * for those, so a writer that lost its lease changes nothing. Epoch 0 asks for a run that nobody has started yet.
  *
  * A run that goes on is told by `completed_at`, not by `status = 'RUNNING'`: that would let PostgreSQL walk the index
  * of all running runs for each commit instead of looking the few it needs up by their key.
@@ -36,6 +36,7 @@ export const PARTS = {
   SELECT r.run_id
     FROM ${given}
     JOIN runs r ON r.run_id = given.run_id AND r.lease_epoch = given.epoch AND r.completed_at IS NULL
+     AND (given.epoch > 0 OR r.status = 'CREATED')
      FOR NO KEY UPDATE OF r`,
   },
   begun: {
@@ -90,7 +91,7 @@ export const PARTS = {
     FROM ${given}
    WHERE ${isHeld}`,
   },
-  closed: {
+  runs: {
     columns: [
       ['run_id', 'text'],
       ['status', 'text'],
@@ -99,6 +100,10 @@ export const PARTS = {
       ['error_detail', 'text'],
       ['outputs', 'payload'],
       ['completed_at', 'timestamptz'],
+      ['started_at', 'timestamptz'],
+      ['lease_epoch', 'integer'],
+      ['lease_owner', 'text'],
+      ['lease_seconds', 'integer'],
       ['lease_until', 'timestamptz'],
       ['wakes_seen', 'integer'],
     ],
@@ -106,8 +111,12 @@ export const PARTS = {
   UPDATE runs
      SET status = coalesce(given.status, runs.status), status_reason = given.status_reason,
          error = given.error::json, error_detail = given.error_detail::json, outputs = given.outputs::json,
-         completed_at = given.completed_at, lease_owner = NULL,
-         lease_until = CASE WHEN runs.wakes > given.wakes_seen THEN now() ELSE given.lease_until END
+         completed_at = given.completed_at, started_at = coalesce(given.started_at, runs.started_at),
+         lease_epoch = coalesce(given.lease_epoch, runs.lease_epoch), lease_owner = given.lease_owner,
+         lease_until = CASE WHEN given.lease_owner IS NOT NULL
+                              THEN now() + make_interval(secs => given.lease_seconds)
+                            WHEN runs.wakes > given.wakes_seen THEN now()
+                            ELSE given.lease_until END
     FROM ${given}
    WHERE runs.run_id = given.run_id AND ${isHeld}`,
   },

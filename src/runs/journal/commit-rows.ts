@@ -1,5 +1,6 @@
 import type { Row } from '../../database/given-rows.js';
 import type { StreamProjection } from '../../events/stream-payload.js';
+import type { RunOpening } from '../leases/run-opening.js';
 import type { CommitPart } from './commit-parts.js';
 import type { JournalEntry, RunEnd, RunRest, VisitChange, VisitRow } from './journal-entry.js';
 
@@ -7,6 +8,8 @@ import type { JournalEntry, RunEnd, RunRest, VisitChange, VisitRow } from './jou
 export interface PreparedEntry {
   runId: string;
   epoch: number;
+  /** Set where the run is still to be started. */
+  opening: RunOpening | null;
   /** ISO-8601 UTC; the time of everything in the entry. */
   at: string;
   /** Number of the first event. */
@@ -33,15 +36,18 @@ interface CommittedEvent {
   event: StreamProjection;
 }
 
-interface ClosedRun {
+/** A run that starts, ends or rests. */
+interface ChangedRun {
   of: PreparedEntry;
-  /** The run ends, or else it rests. */
   end: RunEnd | null;
   rest: RunRest | null;
 }
 
 /** What each part of a commit writes. */
 export type CommitRows = Readonly<Record<CommitPart, readonly Row[]>>;
+
+/** Of a run that nobody has started yet. */
+const NOT_STARTED_EPOCH = 0;
 
 /**
  * Gathers what a commit writes. Several entries of a run may share it, and no part of one statement sees what another
@@ -52,10 +58,10 @@ export function commitRows(entries: readonly PreparedEntry[]): CommitRows {
   const epochs = new Map<string, number>();
   const visits = new Map<string, CommittedVisit>();
   const events: CommittedEvent[] = [];
-  const closed = new Map<string, ClosedRun>();
+  const runs = new Map<string, ChangedRun>();
   for (const of of entries) {
-    const { runId, epoch, at, firstSeq, projections, entry } = of;
-    epochs.set(runId, epoch);
+    const { runId, epoch, opening, at, firstSeq, projections, entry } = of;
+    epochs.set(runId, opening ? NOT_STARTED_EPOCH : epoch);
     for (const visit of entry.begun ?? []) {
       const state = stateOf(visit);
       visits.set(`${runId} ${visit.sortOrder}`, { of, begun: { visit, at }, state });
@@ -65,8 +71,8 @@ export function commitRows(entries: readonly PreparedEntry[]): CommitRows {
       visits.set(key, { of, begun: visits.get(key)?.begun ?? null, state: change });
     }
     projections.forEach((event, index) => events.push({ of, seq: firstSeq + index, event }));
-    if (entry.end || entry.rest) {
-      closed.set(runId, { of, end: entry.end ?? null, rest: entry.end ? null : (entry.rest ?? null) });
+    if (opening || entry.end || entry.rest) {
+      runs.set(runId, { of, end: entry.end ?? null, rest: entry.end ? null : (entry.rest ?? null) });
     }
   }
   const begun: Row[] = [];
@@ -80,7 +86,7 @@ export function commitRows(entries: readonly PreparedEntry[]): CommitRows {
     begun,
     changed,
     recorded: events.map(eventRow),
-    closed: [...closed.values()].map(closedRow),
+    runs: [...runs.values()].map(runRow),
   };
 }
 
@@ -131,14 +137,19 @@ function eventRow({ of, seq, event }: CommittedEvent): Row {
   return [of.runId, seq, type, nodeId, visitUuid, iterSeq, logType, of.at, payload];
 }
 
-function closedRow({ of, end, rest }: ClosedRun): Row {
+function runRow({ of, end, rest }: ChangedRun): Row {
+  const { opening } = of;
+  const goesOn = opening !== null && end === null && rest === null;
   return [
     of.runId,
+    end ? end.status : opening && 'RUNNING',
     ...(end
-      ? [end.status, end.statusReason, json(end.error), json(end.errorDetail)]
-      : [null, null, null, null]),
-    end && json(end.outputs),
-    end && of.at,
+      ? [end.statusReason, json(end.error), json(end.errorDetail), json(end.outputs), of.at]
+      : [null, null, null, null, null]),
+    opening && opening.startedAt.toISOString(),
+    opening && of.epoch,
+    goesOn ? opening.owner : null,
+    goesOn ? opening.leaseSeconds : null,
     rest && rest.wakeAt.toISOString(),
     rest && rest.wakesSeen,
   ];

@@ -4,7 +4,7 @@ import { COMMIT_PARTS, PARTS, type CommitPart } from './commit-parts.js';
 import type { CommitRows } from './commit-rows.js';
 
 /** Rows of each part up to which they are sent as they are (see givenRows). */
-const FEW: Record<CommitPart, number> = { held: 1, begun: 2, changed: 2, recorded: 4, closed: 1 };
+const FEW: Record<CommitPart, number> = { held: 1, begun: 2, changed: 2, recorded: 4, runs: 1 };
 
 /** Where the rows are few, they are all of one run. */
 const ONE_IS_HELD = 'EXISTS (SELECT FROM held)';

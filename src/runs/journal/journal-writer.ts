@@ -2,6 +2,7 @@ import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { PreparedConnection } from '../../database/prepared-connection.js';
 import type { RecordedRunEvent } from '../../events/run-event.js';
+import type { RunLease } from '../leases/run-leases.js';
 import { commitRows, type PreparedEntry } from './commit-rows.js';
 import { commitStatement } from './commit-statement.js';
 import { JournalUnavailableError } from './journal-errors.js';
@@ -9,6 +10,8 @@ import { RunJournal, type JournalMember } from './run-journal.js';
 
 /** Entries of one shared commit at the most; larger ones only make each member wait longer. */
 const MAX_BATCH = 512;
+
+type JournalLease = Pick<RunLease, 'runId' | 'epoch' | 'opening'>;
 
 /** Writes the journals of all runs of this process through one connection, sharing commits (decision 33). */
 export class JournalWriter {
@@ -25,16 +28,17 @@ export class JournalWriter {
     });
   }
 
-  /** The journal of a run that this process holds under `epoch` and that has `latestSeq` events so far. */
-  open(runId: string, epoch: number, latestSeq: number): RunJournal {
-    return new RunJournal(runId, epoch, latestSeq, async (member) => {
+  /** The journal of a run that this process holds under the lease and that has `latestSeq` events so far. */
+  open({ runId, epoch, opening }: JournalLease, latestSeq: number): RunJournal {
+    const submit = async (member: JournalMember): Promise<void> => {
       try {
         await this.#group.submit(member);
       } catch (error) {
         member.journal.refuse(asError(error));
         throw error;
       }
-    });
+    };
+    return new RunJournal(runId, epoch, latestSeq, submit, opening);
   }
 
   idle(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RecordedRunEvent } from '../../events/run-event.js';
 import { projectEvent } from '../../events/stream-payload.js';
 import type { PreparedEntry } from './commit-rows.js';
+import type { RunOpening } from '../leases/run-opening.js';
 import type { JournalEntry } from './journal-entry.js';
 import { LeaseLostError } from './journal-errors.js';
 
@@ -23,6 +24,8 @@ export class RunJournal {
     readonly epoch: number,
     latestSeq: number,
     private readonly submit: (member: JournalMember) => Promise<void>,
+    /** What its first entry does beside. */
+    private readonly opening?: RunOpening,
   ) {
     this.#committedSeq = latestSeq;
   }
@@ -35,6 +38,7 @@ export class RunJournal {
   /** Resolves when the entry is durable. Throws LeaseLostError, JournalUnavailableError or the database's error. */
   async record(entry: JournalEntry): Promise<void> {
     if (this.#refused) throw this.#refused;
+    this.opening?.try();
     await this.submit({ journal: this, entry });
   }
 
@@ -43,6 +47,7 @@ export class RunJournal {
     return {
       runId: this.runId,
       epoch: this.epoch,
+      opening: this.opening?.isOpen ? this.opening : null,
       at,
       firstSeq,
       projections: entry.events.map((event) => projectEvent(this.runId, event, at)),
@@ -58,6 +63,7 @@ export class RunJournal {
   committed(prepared: PreparedEntry): RecordedRunEvent[] {
     const { projections, firstSeq, entry, at } = prepared;
     this.#committedSeq = firstSeq + projections.length - 1;
+    this.opening?.succeed();
     return entry.events.flatMap((event, index) => {
       const projection = projections[index];
       if (!projection) return [];
@@ -69,6 +75,7 @@ export class RunJournal {
   /** Nothing is written after a refusal: a later entry must not become durable without an earlier one. */
   refuse(error: Error): void {
     this.#refused ??= error;
+    this.opening?.fail();
   }
 
   loseLease(): LeaseLostError {

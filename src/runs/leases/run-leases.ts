@@ -6,6 +6,7 @@ import { LeaseLostError } from '../journal/journal-errors.js';
 import { runColumns } from '../run-columns.js';
 import type { RunConnections } from '../run-connections.js';
 import type { RunEntity } from '../run.entity.js';
+import { RunOpening } from './run-opening.js';
 
 /** A run that this process holds: only writes under this epoch are accepted. */
 export interface RunLease {
@@ -15,6 +16,8 @@ export interface RunLease {
   readonly wakes: number;
   /** Until when nobody else can have taken the run unless it is renewed, by this process's `performance.now()`. */
   readonly heldUntil: number;
+  /** Set where the lease is taken with the run's first entry, and until then is none. */
+  readonly opening?: RunOpening;
 }
 
 /** A run as it was when its lease was taken. */
@@ -29,10 +32,21 @@ export interface StartedRun {
   readonly lease: RunLease | null;
 }
 
+/** A run whose start is still to be stored, with its first entry. */
+export interface OpeningRun {
+  readonly run: RunEntity;
+  readonly lease: RunLease & { readonly opening: RunOpening };
+}
+
 interface StartRequest {
   readonly runId: string;
   readonly hold: boolean;
 }
+
+/** Runs of one shared statement at the most. */
+const MAX_BATCH = 200;
+/** Of a run that has just been started: nobody has held it before. */
+export const FIRST_EPOCH = 1;
 
 /**
  * Who executes which run (decision 33). A lease is taken by raising the run's epoch, which shuts out every earlier
@@ -41,6 +55,7 @@ interface StartRequest {
 @Injectable()
 export class RunLeases {
   readonly #starts: GroupCommit<StartRequest, StartedRun | null>;
+  readonly #lookups: GroupCommit<string, RunEntity | null>;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -56,8 +71,32 @@ export class RunLeases {
         );
         return started.map((value) => ({ ok: true, value }));
       },
-      { maxBatch: 200, isFatal: isConnectionError },
+      { maxBatch: MAX_BATCH, isFatal: isConnectionError },
     );
+    this.#lookups = new GroupCommit(
+      async (runIds) => {
+        const text = `SELECT ${runColumns(dataSource)} FROM runs WHERE run_id = ANY ($1::text[]) AND status = 'CREATED'`;
+        const rows = await admission.query<RunEntity>({ name: 'find created runs', text, values: [runIds] });
+        const found = new Map(rows.map((run) => [run.runId, run]));
+        return runIds.map((runId) => ({ ok: true, value: found.get(runId) ?? null }));
+      },
+      { maxBatch: MAX_BATCH, isFatal: isConnectionError },
+    );
+  }
+
+  /**
+   * A CREATED run, held as it is once the first entry of its journal has started it (see RunOpening). Null when it is not
+   * CREATED.
+   */
+  async open(runId: string): Promise<OpeningRun | null> {
+    const heldUntil = this.heldUntil();
+    const run = await this.#lookups.submit(runId);
+    if (!run) return null;
+    const opening = new RunOpening(this.owner, this.leaseSeconds, new Date());
+    return {
+      run: { ...run, status: 'RUNNING', startedAt: opening.startedAt, leaseEpoch: FIRST_EPOCH },
+      lease: { runId, epoch: FIRST_EPOCH, wakes: run.wakes, heldUntil, opening },
+    };
   }
 
   /**

@@ -80,7 +80,7 @@ describe('several entries of a run in one shared commit', () => {
     lease = held.lease;
   });
 
-  const open = (epoch = lease.epoch, latestSeq = 0) => writer.open(lease.runId, epoch, latestSeq);
+  const open = (epoch = lease.epoch, latestSeq = 0) => writer.open({ runId: lease.runId, epoch }, latestSeq);
   const visit = async () => (await test.visits.ofRun(lease.runId))[0];
 
   it('leaves a visit that changes twice as it was changed last', async () => {
