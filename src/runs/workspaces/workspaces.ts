@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { mkdir, opendir, lstat, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../../common/errors/error-code.js';
@@ -58,7 +59,10 @@ export class Workspaces {
 
   /** Every regular file, sorted by path. An absent workspace has none. */
   async listFiles(runId: string): Promise<WorkspaceFile[]> {
-    const files = await walk(this.directory(runId), '');
+    const directory = this.directory(runId);
+    // Most runs have none. To ask for one name takes microseconds; to hand that to a thread takes many times as long.
+    if (!statSync(directory, { throwIfNoEntry: false })) return [];
+    const files = await walk(directory, '');
     return files.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
