@@ -1,4 +1,4 @@
-import type { Row } from '../../database/given-rows.js';
+import type { Cell, Row } from '../../database/given-rows.js';
 import type { StreamProjection } from '../../events/stream-payload.js';
 import type { RunOpening } from '../leases/run-opening.js';
 import type { CommitPart } from './commit-parts.js';
@@ -109,27 +109,39 @@ function stateOf({ sortOrder, status, envelope, chosenHandle }: VisitRow): Visit
 }
 
 function begunRow({ of, begun: { visit, at }, state }: BegunVisit): Row {
-  const { visitUuid, nodeId, nodeType, iterSeq, predecessors, skippedBecause } = visit;
-  return [
-    ...[of.runId, state.sortOrder, visitUuid, nodeId, nodeType, iterSeq],
-    `{${predecessors.join(',')}}`,
-    skippedBecause && `{${skippedBecause.join(',')}}`,
+  const row: Cell[] = [
+    of.runId,
+    state.sortOrder,
+    visit.visitUuid,
+    visit.nodeId,
+    visit.nodeType,
+    visit.iterSeq,
+    `{${visit.predecessors.join(',')}}`,
+    visit.skippedBecause && `{${visit.skippedBecause.join(',')}}`,
     at,
-    ...stateCells(of, state),
   ];
+  addState(row, of, state);
+  return row;
 }
 
 function changedRow({ of, state }: CommittedVisit): Row {
-  return [of.runId, state.sortOrder, ...stateCells(of, state)];
+  const row: Cell[] = [of.runId, state.sortOrder];
+  addState(row, of, state);
+  return row;
 }
 
-function stateCells(of: PreparedEntry, state: VisitState): Row {
-  const { status, attempt, envelope, chosenHandle = null, errorCode = null, waiting } = state;
-  const { tokens, toolCalls } = state;
-  return [
-    ...[status, attempt, json(envelope), chosenHandle, errorCode, json(waiting), tokens, toolCalls],
+function addState(row: Cell[], of: PreparedEntry, state: VisitState): void {
+  row.push(
+    state.status,
+    state.attempt,
+    json(state.envelope),
+    state.chosenHandle ?? null,
+    state.errorCode ?? null,
+    json(state.waiting),
+    state.tokens,
+    state.toolCalls,
     of.at,
-  ];
+  );
 }
 
 function eventRow({ of, seq, event }: CommittedEvent): Row {
@@ -143,9 +155,11 @@ function runRow({ of, end, rest }: ChangedRun): Row {
   return [
     of.runId,
     end ? end.status : opening && 'RUNNING',
-    ...(end
-      ? [end.statusReason, json(end.error), json(end.errorDetail), json(end.outputs), of.at]
-      : [null, null, null, null, null]),
+    end && end.statusReason,
+    end && json(end.error),
+    end && json(end.errorDetail),
+    end && json(end.outputs),
+    end && of.at,
     opening && opening.startedAt.toISOString(),
     opening && of.epoch,
     goesOn ? opening.owner : null,
