@@ -2,11 +2,12 @@ import type { HeldRun, RunLeases } from '../../runs/leases/run-leases.js';
 import type { WorkflowGraph } from '../../workflows/index.js';
 import type { AfterEnd } from './after-end.js';
 import type { CloseRun } from './close-run.js';
+import type { ExecutionEnd } from './execution-end.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 import type { ExecutionServices } from './execution-services.js';
 import type { LoadRun } from './load-run.js';
 import { runDeadline } from './run-deadline.js';
-import { RunExecution, type ExecutionEnd } from './run-execution.js';
+import { RunExecution } from './run-execution.js';
 import { CANCELLED } from './run-ending.js';
 
 /** Claims a run, loads what is durable of it, and executes it until it ends, rests or is left. */

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { RunLease, RunLeases } from '../../runs/leases/run-leases.js';
+import type { ExecutionEnd } from './execution-end.js';
 import { LeftOnPurposeError } from './left-on-purpose.js';
-import type { ExecutionEnd, RunExecution } from './run-execution.js';
+import type { RunExecution } from './run-execution.js';
 
 interface Held {
   execution: RunExecution;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { RunLeases } from '../../runs/leases/run-leases.js';
 import type { CloseRun } from './close-run.js';
+import type { ExecutionEnd } from './execution-end.js';
 import { isInternalFault } from './left-on-purpose.js';
-import type { ExecutionEnd } from './run-execution.js';
 
 /** Faults of ours in a row, without anything having come of the run in between, after which it is given up. */
 const MAX_FAULTS = 3;

@@ -3,8 +3,8 @@ import type { JournalWriter } from '../../runs/journal/journal-writer.js';
 import { FIRST_EPOCH, type HeldRun } from '../../runs/leases/run-leases.js';
 import type { VisitRepository } from '../../runs/visit.repository.js';
 import type { CompiledWorkflow, CompiledWorkflows } from './compiled-workflows.js';
+import type { ExecutionInput } from './execution-input.js';
 import { reachable } from './reachable.js';
-import type { ExecutionInput } from './run-execution.js';
 
 /** What is durable of a run whose lease this process has just taken. */
 export class LoadRun {
