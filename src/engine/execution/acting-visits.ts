@@ -95,6 +95,7 @@ export class ActingVisits {
       const entry = newEntry();
       this.state.book.beginAttempt(visit, entry);
       await this.input.journal.record(entry);
+      if (this.state.isOver(visit)) return;
     }
   }
 

@@ -136,7 +136,8 @@ export class RunExecution {
     if (!isEmpty(entry)) await this.input.journal.record(entry);
     this.#state.progressed ||= (entry.changed ?? []).some(({ status }) => status !== 'RUNNING');
     if (this.#state.hasStopped()) return;
-    for (const visit of begun) this.#launch(visit);
+    // Its frame may have been closed, and the visit with it, while the entry was being stored.
+    for (const visit of begun) if (this.#book.isActive(visit)) this.#launch(visit);
     if (outcome) frame.settled?.(outcome);
   }
 

@@ -127,6 +127,7 @@ export class WaitingVisits {
   }
 
   #wakeDue(): void {
+    if (!this.state.goesOn()) return;
     for (const visit of this.state.book.active) {
       if (visit.status === 'WAITING' && visit.wakeAt && visit.wakeAt.getTime() <= Date.now())
         this.#resume(visit);

@@ -1,35 +1,9 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
+import { HeldJournal } from '../../support/engine/held-journal.js';
 import type { TestEngine } from '../../support/engine/test-engine.js';
 import { TestEngines } from '../../support/engine/test-engines.js';
 import { agent, chain, input, output } from './graphs.js';
-
-type Query = TestEngine['connections']['journal']['query'];
-
-/** Holds back the statements of an engine's journal; `go` lets them through. */
-class HeldJournal {
-  readonly #query: Query;
-  #goOn!: () => void;
-  #reached!: () => void;
-  readonly #gate = new Promise<void>((resolve) => (this.#goOn = resolve));
-  /** Resolves when the first statement has come. */
-  readonly reached = new Promise<void>((resolve) => (this.#reached = resolve));
-
-  constructor(private readonly engine: TestEngine) {
-    const { journal } = engine.connections;
-    this.#query = journal.query.bind(journal);
-    journal.query = async <Row extends object>(config: pg.QueryConfig): Promise<Row[]> => {
-      this.#reached();
-      await this.#gate;
-      return this.#query<Row>(config);
-    };
-  }
-
-  go(): void {
-    this.engine.connections.journal.query = this.#query;
-    this.#goOn();
-  }
-}
 
 describe('a start that is stored with the first entry of the run', () => {
   let engines: TestEngines;
