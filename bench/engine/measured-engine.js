@@ -4,7 +4,8 @@ import path from 'node:path';
 
 const SCRIPT = path.join(import.meta.dirname, 'engine-process.js');
 const START_MILLIS = 60_000;
-const SLICE_MILLIS = 60_000;
+/** So long after its time a slice may still be finishing. */
+const LATE_MILLIS = 60_000;
 /** Characters of what a process that ended said last. */
 const MAX_SAID = 2_000;
 
@@ -32,7 +33,7 @@ export class MeasuredEngine {
 
   async measure(workload, millis) {
     this.#child.send({ workload, millis });
-    const { samples } = await answer(this.#child, millis + SLICE_MILLIS);
+    const { samples } = await answer(this.#child, millis + LATE_MILLIS);
     return samples;
   }
 

@@ -17,6 +17,7 @@ import { RuntimeCallOwnerEntity } from '../runtime-adapters/ledger/runtime-call-
 import { RuntimeCallEntity } from '../runtime-adapters/ledger/runtime-call.entity.js';
 import { WorkflowVersionEntity } from '../workflows/workflow-version.entity.js';
 import { WorkflowEntity } from '../workflows/workflow.entity.js';
+import { CONNECT_MILLIS } from './connect-millis.js';
 import type { DatabaseLog } from './embedded/database-log.js';
 import { parseOrdered } from '../common/json/parse-ordered.js';
 import { migrations } from './migrations/index.js';
@@ -43,8 +44,6 @@ export const entities = [
   ApiKeyRateEntity,
 ];
 
-const CONNECT_MILLIS = 30_000;
-
 // What callers stored as JSON comes back with its keys in their order (decision 44).
 pg.types.setTypeParser(pg.types.builtins.JSON, parseOrdered);
 
@@ -62,7 +61,6 @@ export function createDataSource(url: string, poolSize: number, log?: DatabaseLo
     synchronize: false,
     poolSize,
     applicationName: 'agent-management',
-    // For a connection, and for one of the pool to become free.
     connectTimeoutMS: CONNECT_MILLIS,
     extra: { keepAlive: true },
     logger: new TypeormLogger(log),

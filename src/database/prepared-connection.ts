@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { CONNECT_MILLIS } from './connect-millis.js';
 
 /**
  * A connection of its own for a few statements that are needed all the time: each is prepared once, by its name, and
@@ -13,6 +14,7 @@ export class PreparedConnection {
     private readonly url: string,
     /** What it is for, as PostgreSQL's list of sessions shows it. */
     private readonly purpose: string,
+    private readonly connectMillis = CONNECT_MILLIS,
   ) {}
 
   /** Throws what PostgreSQL answers; see isConnectionError. */
@@ -34,6 +36,7 @@ export class PreparedConnection {
       connectionString: this.url,
       application_name: `agent-management ${this.purpose}`,
       keepAlive: true,
+      connectionTimeoutMillis: this.connectMillis,
     });
     const forget = (): void => {
       this.#client = null;

@@ -19,7 +19,7 @@ const texts = new Map<string, string>();
 /**
  * The whole shared commit as one statement, which is one round trip and one transaction; it gives the ids of the held
  * runs. Parts with nothing to write are left out: an empty one still costs its columns and its set-up. Its name is the
- * connection's, which prepares each shape of a statement once; there are at most a hundred.
+ * connection's, which prepares each shape of a statement once; there are about a hundred at the most.
  */
 export function commitStatement(rows: CommitRows): pg.QueryConfig {
   const parts = COMMIT_PARTS.filter((part) => rows[part].length > 0);

@@ -32,7 +32,7 @@ describe('a start that is stored with the first entry of the run', () => {
     const { run } = await engine.end(runId);
     expect(run).toMatchObject({ status: 'SUCCESS', startedAt, leaseEpoch: 1, leaseOwner: null });
     expect(alone).not.toHaveBeenCalled();
-    // The start and a commit for each of three visits, the input's end among them.
+    // The start with the input's end, then the ends of the agent and of the output.
     expect(commits).toHaveBeenCalledTimes(3);
   });
 
