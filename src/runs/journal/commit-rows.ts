@@ -71,7 +71,7 @@ export function commitRows(entries: readonly PreparedEntry[]): CommitRows {
       visits.set(key, { of, begun: visits.get(key)?.begun ?? null, state: change });
     }
     projections.forEach((event, index) => events.push({ of, seq: firstSeq + index, event }));
-    if (opening || entry.end || entry.rest) {
+    if (entry.end || entry.rest || (opening && !runs.has(runId))) {
       runs.set(runId, { of, end: entry.end ?? null, rest: entry.end ? null : (entry.rest ?? null) });
     }
   }

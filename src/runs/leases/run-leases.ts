@@ -67,7 +67,7 @@ export class RunLeases {
     this.#starts = new GroupCommit(
       async (requests) => {
         const started = await this.#start(requests, (text, values) =>
-          admission.query<RunEntity>({ name: 'start-runs', text, values }),
+          admission.query<RunEntity>({ name: 'start runs', text, values }),
         );
         return started.map((value) => ({ ok: true, value }));
       },
