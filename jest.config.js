@@ -44,6 +44,7 @@ export default {
     },
     { ...shared, ...built, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'] },
     { ...shared, ...built, displayName: 'faults', testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
+    { ...shared, ...postgres, displayName: 'load', testMatch: ['<rootDir>/test/load/**/*.spec.ts'] },
     { ...shared, ...built, displayName: 'cluster', testMatch: ['<rootDir>/test/cluster/**/*.spec.ts'] },
   ],
 };

@@ -1,4 +1,4 @@
-/** `npm run test:faults` and `npm run test:cluster`: one jest project by itself. */
+/** `npm run test:faults`, `test:load` and `test:cluster`: one jest project by itself. */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { buildWhenStale } from './build.js';

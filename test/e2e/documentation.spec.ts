@@ -105,7 +105,7 @@ describe('the definitions in docs/', () => {
         edges: [{ id: 'e', source: 'in', target: 'out' }],
       },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
     await database.close();

@@ -15,7 +15,7 @@ beforeAll(async () => {
     databaseUrl: database.url,
     environment: { NODE_ENV: 'development' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await server.stop();
   await database.close();

@@ -10,6 +10,7 @@ import {
 } from '../support/providers/provider-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TestServer } from '../support/test-server.js';
+import { PATIENCE_MILLIS } from '../support/patience.js';
 
 type Json = Record<string, unknown>;
 
@@ -19,7 +20,7 @@ let providers: Providers;
 beforeAll(async () => {
   providers = await startProviders();
   database = await createTestDatabase();
-}, 60_000);
+});
 afterAll(async () => {
   await database.close();
   await providers.close();
@@ -37,9 +38,9 @@ function startServer(): Promise<TestServer> {
   });
 }
 
-/** Asks until the answer is as wanted; fails after 30 s, saying what it was. */
+/** Asks until the answer is as wanted; else fails, saying what it was. */
 async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + PATIENCE_MILLIS;
   for (;;) {
     const answer = await ask();
     if (isWanted(answer)) return answer;

@@ -9,6 +9,7 @@ import { DrivenRuns } from '../support/faults/driven-runs.js';
 import { SeededRandom } from '../support/faults/seeded-random.js';
 import { ServerLives } from '../support/faults/server-lives.js';
 import { workloads } from '../support/faults/workloads.js';
+import { PATIENCE_MILLIS } from '../support/patience.js';
 
 const random = SeededRandom.ofEnvironment();
 let directory: string;
@@ -123,7 +124,7 @@ it('a PostgreSQL that is killed under its server is started again, and every run
 
 /** Of the bridge that runs, or that is about to. */
 async function bridgePid(): Promise<number> {
-  for (const until = Date.now() + 20_000; ; await delay(10)) {
+  for (const until = Date.now() + PATIENCE_MILLIS; ; await delay(10)) {
     const pid = lives.server.descendants().find((one) => /bridge.main\.js/.test(commandOf(one)));
     if (pid !== undefined) return pid;
     if (Date.now() > until) throw new Error('there is no bridge');
@@ -131,7 +132,7 @@ async function bridgePid(): Promise<number> {
 }
 
 async function waitUntilReady(): Promise<void> {
-  for (const until = Date.now() + 60_000; ; await delay(25)) {
+  for (const until = Date.now() + PATIENCE_MILLIS; ; await delay(25)) {
     const { status } = await fetch(`${lives.server.url}/api/v1/workflows`, {
       headers: { 'X-API-Key': 'demo-key' },
     });

@@ -1,8 +1,9 @@
 import { WorkerLostError, WorkerPool, WorkerTimeoutError } from './index.js';
 import type { TestJob } from '../../../test/support/workers/test-worker.js';
+import { PATIENCE_MILLIS } from '../../../test/support/patience.js';
 
 const module = new URL('../../../test/support/workers/test-worker.js', import.meta.url);
-const patience = { timeoutMillis: 20_000 };
+const patience = { timeoutMillis: PATIENCE_MILLIS };
 
 describe('WorkerPool', () => {
   let pool: WorkerPool<TestJob, string>;

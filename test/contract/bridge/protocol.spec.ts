@@ -8,6 +8,7 @@ import {
   startBridge,
   type RunningBridge,
 } from '../../support/bridge/running-bridge.js';
+import { PATIENCE_MILLIS } from '../../support/patience.js';
 
 describe('the bridge protocol', () => {
   let bridge: RunningBridge;
@@ -140,7 +141,7 @@ describe('the bridge protocol', () => {
     await response.body?.getReader().read();
     expect(await active()).toBe(1);
     gone.abort();
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + PATIENCE_MILLIS;
     while ((await active()) > 0) {
       if (Date.now() > deadline) throw new Error('the run goes on without a reader');
     }

@@ -140,7 +140,7 @@ suite('a Python hermes_bridge (skipped where python3 is not installed)', () => {
       expect(told.metas.in).toMatchObject({ thinking: '', toolCalls: [], todoList: [], logs: [] });
       expect(bridge.errors()).toBe('');
     });
-  }, 60_000);
+  });
 
   test('asked after a flight back it answers as the spec’s second example', async () => {
     await withServer({}, async (server) => {
@@ -170,7 +170,7 @@ suite('a Python hermes_bridge (skipped where python3 is not installed)', () => {
         backtrackEdgeKeys: ['G->C'],
       });
     });
-  }, 60_000);
+  });
 
   test('with context queries off knows of none, and its runs go on', async () => {
     await withServer({ HERMES_CONTEXT_QUERY_ENABLED: 'false' }, async (server) => {
@@ -183,5 +183,5 @@ suite('a Python hermes_bridge (skipped where python3 is not installed)', () => {
         { code: 503, message: 'context queries are disabled', data: null },
       ]);
     });
-  }, 60_000);
+  });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
     environment: { NODE_ENV: 'development', LOG_LEVEL: 'debug', ...connected(providers) },
   });
   await publishAgents(server);
-}, 60_000);
+});
 afterAll(async () => {
   await server.stop();
   await database.close();

@@ -23,6 +23,7 @@ import { removeAbandonedClusters } from '../../../src/database/embedded/abandone
 import { EmbeddedPostgres } from '../../../src/database/embedded/embedded-postgres.js';
 import { findPostgresBinaries } from '../../../src/database/embedded/postgres-binaries.js';
 import { openDatabase } from '../../../src/database/open-database.js';
+import { PATIENCE_MILLIS } from '../../support/patience.js';
 
 const log = pino({ level: 'silent' });
 const asRoot = process.getuid?.() === 0 ? it : it.skip; // Only root can become another user.
@@ -40,7 +41,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 async function untilItAnswers(url: string): Promise<void> {
-  for (const until = Date.now() + 30_000; ; await delay(20)) {
+  for (const until = Date.now() + PATIENCE_MILLIS; ; await delay(20)) {
     try {
       await query(url, 'SELECT 1');
       return;

@@ -236,14 +236,12 @@ describe('a fault reported of other engines does not happen here:', () => {
     await first.until(
       () => first.events.some(({ event }) => event.kind === 'visit-ended' && event.visit.nodeId === half),
       'half of them to end',
-      40_000,
     );
     await first.engine.dispatcher.stop();
     const second = await start();
     await second.until(
       () => second.events.some(({ event }) => event.kind === 'run-finished'),
       'the end of the run',
-      40_000,
     );
     const { run, visits } = await second.end(runId);
     expect(run.outputs).toEqual({ x: `t${COUNT - 1}` });

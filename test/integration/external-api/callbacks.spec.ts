@@ -127,7 +127,7 @@ describe('callbacks', () => {
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     await untilState(run, 'delivered');
     expect((await stateOf(run))?.attempts).toBe(3);
-  }, 20_000);
+  });
 
   it('gives up at 410, and says why', async () => {
     statuses.push(410);
@@ -151,7 +151,7 @@ describe('callbacks', () => {
     } finally {
       await silent.close();
     }
-  }, 20_000);
+  });
 
   it('follows no redirect to an internal address, and checks again when it sends', async () => {
     const { data } = await client.post(runs(), { callbackUrl: url });

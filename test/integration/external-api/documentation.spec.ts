@@ -69,14 +69,10 @@ describe('the snippets of docs/external-api.md', () => {
       cwd: folder,
     });
     await works(process.execPath, 'snippet.js');
-  }, 60_000);
+  });
 
-  withPython(
-    'work in Python',
-    async () => {
-      await writeFile(path.join(folder, 'snippet.py'), snippet('python'));
-      await works('python3', 'snippet.py');
-    },
-    30_000,
-  );
+  withPython('work in Python', async () => {
+    await writeFile(path.join(folder, 'snippet.py'), snippet('python'));
+    await works('python3', 'snippet.py');
+  });
 });

@@ -66,7 +66,7 @@ whereNginxIs('behind nginx with its default buffering', () => {
       if (answer?.status === 200) break;
       if (nginx.exitCode !== null) throw new Error('nginx did not start');
     }
-  }, 20_000);
+  });
   afterAll(async () => {
     const exited = new Promise((resolve) => nginx.once('exit', resolve));
     nginx.kill('SIGTERM');
@@ -79,34 +79,30 @@ whereNginxIs('behind nginx with its default buffering', () => {
   it.each<[string, () => ApiClient, string | null]>([
     ['uncompressed', () => client, null],
     ['also where nginx compresses everything', () => compressing, 'gzip'],
-  ])(
-    'events arrive when they happen, %s',
-    async (_, through, encoding) => {
-      let speak!: () => void;
-      const told = new Promise<void>((resolve) => (speak = resolve));
-      api.test.runtime.on('a', async function* () {
-        yield thinks('first');
-        yield { type: 'runtime.tool_call', callId: 'c', tool: 'search', args: {} };
-        await told;
-        yield says('done');
-      } as never);
-      const workflow = await api.test.workflow(chain(input(), agent('a'), output({ t: '{{ a.text }}' })));
-      const { data } = await through().post(`/workflows/${workflow.name}/runs`, {});
-      const stream = text(data.links?.stream);
-      const headers = { 'accept-encoding': 'gzip' };
-      // The headers come before anything has happened.
-      const opened = await through().fetch(stream, { headers });
-      expect(opened.headers.get('content-encoding')).toBe(encoding);
-      await through().post(text(data.links?.start));
-      // Comes while the agent still waits to be told to go on.
-      const until = ({ event }: StreamEvent): boolean => event === 'node_stream';
-      const { events } = await through().stream(stream, { headers, until });
-      expect(events.at(-1)?.data.content).toBe('first');
-      speak();
-      const whole = await through().stream(stream, { headers });
-      expect(whole.events.at(-1)?.event).toBe('workflow_complete');
-      await opened.body?.cancel();
-    },
-    20_000,
-  );
+  ])('events arrive when they happen, %s', async (_, through, encoding) => {
+    let speak!: () => void;
+    const told = new Promise<void>((resolve) => (speak = resolve));
+    api.test.runtime.on('a', async function* () {
+      yield thinks('first');
+      yield { type: 'runtime.tool_call', callId: 'c', tool: 'search', args: {} };
+      await told;
+      yield says('done');
+    } as never);
+    const workflow = await api.test.workflow(chain(input(), agent('a'), output({ t: '{{ a.text }}' })));
+    const { data } = await through().post(`/workflows/${workflow.name}/runs`, {});
+    const stream = text(data.links?.stream);
+    const headers = { 'accept-encoding': 'gzip' };
+    // The headers come before anything has happened.
+    const opened = await through().fetch(stream, { headers });
+    expect(opened.headers.get('content-encoding')).toBe(encoding);
+    await through().post(text(data.links?.start));
+    // Comes while the agent still waits to be told to go on.
+    const until = ({ event }: StreamEvent): boolean => event === 'node_stream';
+    const { events } = await through().stream(stream, { headers, until });
+    expect(events.at(-1)?.data.content).toBe('first');
+    speak();
+    const whole = await through().stream(stream, { headers });
+    expect(whole.events.at(-1)?.event).toBe('workflow_complete');
+    await opened.body?.cancel();
+  });
 });

@@ -221,7 +221,7 @@ describe('a bridge whose parent dies', () => {
     const exit = once(parent, 'exit');
     parent.kill(signal);
     await exit;
-    await eventually('the bridge is gone', () => !isAlive(pid), 5_000);
+    await eventually('the bridge is gone', () => !isAlive(pid));
     await response.text().catch(() => undefined);
   });
 

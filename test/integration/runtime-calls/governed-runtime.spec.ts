@@ -498,7 +498,7 @@ describe('recovery', () => {
     end(runtimeResponse());
     await bench.orphans.idle();
     await expect(bench.ledger.find(stuck)).resolves.toMatchObject({ status: 'SUCCEEDED' });
-  }, 20_000);
+  });
 
   it('by the sweeper ends what a gone process left, and leaves living processes and running visits alone', async () => {
     const lost = await interrupted(NEW_API, { providerRequestId: 'lost' });

@@ -3,6 +3,7 @@ import {
   type SupervisorOptions,
 } from '../../../src/runtime-adapters/hermes/bridge-supervisor.js';
 import { compiledBridge } from './compiled-bridge.js';
+import { PATIENCE_MILLIS } from '../patience.js';
 
 export type Settings = Awaited<ReturnType<SupervisorOptions['settings']>>;
 
@@ -44,12 +45,8 @@ export async function supervisedBridge(options: Partial<SupervisorOptions> = {})
 }
 
 /** Waits until a condition holds; fails with what was waited for. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  atMostMillis = 10_000,
-): Promise<void> {
-  const until = performance.now() + atMostMillis;
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const until = performance.now() + PATIENCE_MILLIS;
   while (!(await holds())) {
     if (performance.now() > until) throw new Error(`still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

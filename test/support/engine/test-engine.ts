@@ -26,6 +26,7 @@ import type {
 import { WorkflowRepository } from '../../../src/workflows/index.js';
 import type { TestDatabase } from '../test-database.js';
 import { ScriptedRuntime } from './scripted-runtime.js';
+import { PATIENCE_MILLIS } from '../patience.js';
 
 export interface EndedRun {
   run: RunEntity;
@@ -183,7 +184,11 @@ export class TestEngine {
   /** Waits for the run's terminal event, here or in another engine on the same database. */
   async end(runId: string): Promise<EndedRun> {
     await this.until(async () => {
-      const run = await this.runs.find(runId);
+      // Not the run itself: its variables may be megabytes.
+      const [run] = await this.database.dataSource.query<{ status: string }[]>(
+        'SELECT status FROM runs WHERE run_id = $1',
+        [runId],
+      );
       return run?.status === 'SUCCESS' || run?.status === 'FAILED';
     }, `the end of run ${runId}`);
     const run = await this.runs.find(runId);
@@ -201,8 +206,8 @@ export class TestEngine {
   }
 
   /** Looks again whenever something was recorded, and at short intervals for what other engines do. */
-  async until(holds: () => boolean | Promise<boolean>, what: string, timeoutMs = 10_000): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
+  async until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MILLIS;
     while (!(await holds())) {
       if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
       await new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { PATIENCE_MILLIS } from '../patience.js';
 
 const DEBIAN = '/usr/lib/postgresql';
 const OLDEST = 14;
@@ -56,7 +57,7 @@ export async function startSystemPostgres(): Promise<SystemPostgres | null> {
 }
 
 async function createDatabase(url: string): Promise<void> {
-  for (const until = Date.now() + 30_000; ; await delay(50)) {
+  for (const until = Date.now() + PATIENCE_MILLIS; ; await delay(50)) {
     const client = new pg.Client({ connectionString: url });
     try {
       await client.connect();

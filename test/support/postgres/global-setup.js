@@ -6,6 +6,7 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 
 export default async function startPostgres() {
   if (process.env.TEST_POSTGRES_URL) return;
@@ -17,6 +18,16 @@ export default async function startPostgres() {
   await chmod(directory, 0o711);
   const log = { debug() {}, info() {}, warn: console.warn, error: console.error };
   const server = await EmbeddedPostgres.start(directory, log);
+  await flushNothing(server.url);
   process.env.TEST_POSTGRES_URL = server.url;
   globalThis.testPostgres = { server, directory };
+}
+
+/** What the tests store need not outlive the machine, and they clone hundreds of databases. */
+async function flushNothing(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('ALTER SYSTEM SET fsync = off');
+  await client.query('SELECT pg_reload_conf()');
+  await client.end();
 }

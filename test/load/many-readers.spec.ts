@@ -1,12 +1,12 @@
 import { Agent, request as httpRequest, type ClientRequest } from 'node:http';
-import { StreamRunEvents } from '../../../src/external-api/stream/stream-run-events.js';
-import type { AgentRuntimeEvent } from '../../../src/runtime-adapters/protocol/agent-runtime-event.js';
-import { ApiApp } from '../../support/external-api/api-app.js';
-import { ApiClient, text, type Data } from '../../support/external-api/api-client.js';
-import { says } from '../../support/engine/scripted-runtime.js';
-import { memoryInUse } from '../../support/memory-in-use.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { agent, chain, input, output } from '../engine/graphs.js';
+import { StreamRunEvents } from '../../src/external-api/stream/stream-run-events.js';
+import type { AgentRuntimeEvent } from '../../src/runtime-adapters/protocol/agent-runtime-event.js';
+import { ApiApp } from '../support/external-api/api-app.js';
+import { ApiClient, text, type Data } from '../support/external-api/api-client.js';
+import { says } from '../support/engine/scripted-runtime.js';
+import { memoryInUse } from '../support/memory-in-use.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { agent, chain, input, output } from '../integration/engine/graphs.js';
 
 const RUNS = 50;
 const READERS_PER_RUN = 20;
@@ -110,7 +110,7 @@ describe('a thousand readers of fifty runs', () => {
       for (const ids of ofRun) expect(ids).toEqual(all);
     }
     expect(streams.readers).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   it('memory is what it was after a thousand have left in the middle of a run', async () => {
     let speak!: () => void;
@@ -133,14 +133,19 @@ describe('a thousand readers of fifty runs', () => {
       while (streams.readers > 0) await new Promise((resolve) => setTimeout(resolve, 10));
       return memoryInUse();
     };
+    // The least of some rounds: what a single one holds for a moment is none that stays.
+    const leastOf = async (rounds: number): Promise<number> => {
+      let least = Infinity;
+      for (let at = 0; at < rounds; at += 1) least = Math.min(least, await comeAndGo());
+      return least;
+    };
     // What is made once (compiled code, pools) is there after the first ones.
     await comeAndGo();
-    const before = await comeAndGo();
-    await comeAndGo();
-    const after = await comeAndGo();
-    // Half a kilobyte for each of those that left; measured: 0.02.
+    const before = await leastOf(2);
+    const after = await leastOf(3);
+    // Half a kilobyte for each of the 2,000 that left between the two; measured: 0.02.
     expect(after - before).toBeLessThan(MEGABYTE);
     speak();
     await readIds(api.url + text(run.links?.stream));
-  }, 120_000);
+  }, 600_000);
 });
