@@ -5,6 +5,7 @@ import type { JsonObject } from '../../common/json/json-value.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import { type NewRun } from '../../runs/run.repository.js';
 import { validateVariables, type FailStrategy, type WorkflowDefinition } from '../../workflows/index.js';
+import type { CreatedRuns } from './created-runs.js';
 
 export interface CreateRunCommand {
   /** Given where files were uploaded for it already. */
@@ -26,6 +27,7 @@ export class CreateRun {
   constructor(
     private readonly dataSource: DataSource,
     private readonly runs: RunRepository,
+    private readonly created: CreatedRuns,
   ) {}
 
   async execute(command: CreateRunCommand): Promise<NewRun> {
@@ -52,6 +54,7 @@ export class CreateRun {
         await alsoInTransaction(manager, run);
       });
     }
+    this.created.remember(run);
     return run;
   }
 }

@@ -3,6 +3,7 @@ import type { RunLeases } from '../../runs/leases/run-leases.js';
 import { RunAlreadyStartedError, RunNotFoundError } from '../../runs/run-errors.js';
 import type { RunRepository } from '../../runs/run.repository.js';
 import type { RunDispatcher } from '../dispatch/run-dispatcher.js';
+import type { CreatedRuns } from './created-runs.js';
 
 /**
  * Starts a run exactly once. Throws RunNotFoundError, RunAlreadyStartedError, and what `admit` throws to keep it from
@@ -13,6 +14,7 @@ export class StartRun {
     private readonly leases: RunLeases,
     private readonly runs: RunRepository,
     private readonly dispatcher: RunDispatcher,
+    private readonly created: CreatedRuns,
   ) {}
 
   async execute(
@@ -34,7 +36,7 @@ export class StartRun {
   /** Null where the start did not come about with the run's first entry, whatever the reason: it is tried by itself. */
   async #open(runId: string): Promise<{ startedAt: Date } | null> {
     if (!this.dispatcher.hasRoom) return null;
-    const held = await this.leases.open(runId);
+    const held = await this.leases.open(runId, this.created.take(runId));
     if (!held || !(await this.dispatcher.open(held))) return null;
     return { startedAt: held.lease.opening.startedAt };
   }

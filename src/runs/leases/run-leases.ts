@@ -86,11 +86,11 @@ export class RunLeases {
 
   /**
    * A CREATED run, held as it is once the first entry of its journal has started it (see RunOpening). Null when it is not
-   * CREATED.
+   * CREATED. `known`: the run as it was created, where the caller knows it.
    */
-  async open(runId: string): Promise<OpeningRun | null> {
+  async open(runId: string, known: RunEntity | null): Promise<OpeningRun | null> {
     const heldUntil = this.heldUntil();
-    const run = await this.#lookups.submit(runId);
+    const run = known ?? (await this.#lookups.submit(runId));
     if (!run) return null;
     const opening = new RunOpening(this.owner, this.leaseSeconds, new Date());
     return {
