@@ -4,6 +4,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { isConnectionError } from '../database/connection-error.js';
 import { columnArrays, givenRows, type Column, type Row } from '../database/given-rows.js';
 import { GroupCommit } from '../database/group-commit.js';
+import { stayAwake } from '../database/stay-awake.js';
 import { RunConnections } from './run-connections.js';
 import { runColumns } from './run-columns.js';
 import type { RunStatus } from './run-status.js';
@@ -54,7 +55,9 @@ export class RunRepository {
   ) {
     this.#inserts = new GroupCommit<NewRun>(
       async (runs) => {
-        await admission.query(insertOf(runs));
+        const answer = admission.query(insertOf(runs));
+        if (runs.length === 1) stayAwake(answer);
+        await answer;
         return runs.map(() => ({ ok: true, value: undefined }));
       },
       { maxBatch: MAX_BATCH, isFatal: isConnectionError },

@@ -1,6 +1,7 @@
 import { isConnectionError } from '../../database/connection-error.js';
 import { GroupCommit, type MemberOutcome } from '../../database/group-commit.js';
 import type { PreparedConnection } from '../../database/prepared-connection.js';
+import { stayAwake } from '../../database/stay-awake.js';
 import type { RecordedRunEvent } from '../../events/run-event.js';
 import type { RunLease } from '../leases/run-leases.js';
 import { commitRows, type PreparedEntry } from './commit-rows.js';
@@ -10,6 +11,8 @@ import { RunJournal, type JournalMember } from './run-journal.js';
 
 /** Entries of one shared commit at the most; larger ones only make each member wait longer. */
 const MAX_BATCH = 512;
+/** With so many entries a commit is worth staying awake for; with more of them there is enough else to do. */
+const FEW_ENTRIES = 4;
 
 type JournalLease = Pick<RunLease, 'runId' | 'epoch' | 'opening'>;
 
@@ -81,7 +84,9 @@ export class JournalWriter {
     if (entries.length === 0) return new Set();
     const statement = commitStatement(commitRows(entries));
     try {
-      const rows = await this.connection.query<{ run_id: string }>(statement);
+      const answer = this.connection.query<{ run_id: string }>(statement);
+      if (entries.length <= FEW_ENTRIES && entries.some(isStep)) stayAwake(answer);
+      const rows = await answer;
       return new Set(rows.map(({ run_id }) => run_id));
     } catch (error) {
       throw isConnectionError(error) ? new JournalUnavailableError(error) : error;
@@ -95,6 +100,11 @@ function newestEpochs(batch: readonly JournalMember[]): ReadonlyMap<string, numb
     newest.set(journal.runId, Math.max(journal.epoch, newest.get(journal.runId) ?? 0));
   }
   return newest;
+}
+
+/** The run cannot go on before it is durable; what nodes log meanwhile has time. */
+function isStep({ entry: { begun, changed, end, rest } }: PreparedEntry): boolean {
+  return begun !== undefined || changed !== undefined || end !== undefined || rest !== undefined;
 }
 
 function asError(error: unknown): Error {
